@@ -1,0 +1,1 @@
+"""The kernel: from a model's message to results, through the gate."""

@@ -1,0 +1,1 @@
+"""The first-party providers, each a process of its own."""

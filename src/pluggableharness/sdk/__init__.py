@@ -1,0 +1,1 @@
+"""What a provider needs to be written: operations, context, failures, jail, serving."""

@@ -1,0 +1,1 @@
+"""Generated messages of the contract, and the facts of the plugin handshake."""
