@@ -1,0 +1,61 @@
+"""What passes between the model and the kernel."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pluggableharness.kernel.domain.call import ProposedCall
+from pluggableharness.kernel.domain.outcome import Outcome
+
+
+class Role(Enum):
+    """Who speaks."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Plain text of a message."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The one result of one tool_use block (K2)."""
+
+    tool_use_id: str
+    name: str
+    outcome: Outcome
+
+
+Block = Text | ProposedCall | ToolResult
+"""A piece of a message; a ProposedCall is a tool_use block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One entry of the history."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+    id: str = ""
+
+    @property
+    def text(self) -> str:
+        """All text blocks, joined by newlines."""
+        return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def calls(self) -> tuple[ProposedCall, ...]:
+        """The tool_use blocks, in the order written."""
+        return tuple(block for block in self.blocks if isinstance(block, ProposedCall))
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one model call."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0

@@ -1,0 +1,83 @@
+"""How a call can end, and what may come before that."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pluggableharness.kernel.domain.values import JsonObject
+
+
+class ErrorCategory(Enum):
+    """The nine ways to fail (P15)."""
+
+    INVALID_ARGUMENTS = "invalid_arguments"
+    NOT_FOUND = "not_found"
+    PERMISSION_DENIED = "permission_denied"
+    EXECUTION_FAILED = "execution_failed"
+    TIMEOUT = "timeout"
+    CONCURRENCY_CONFLICT = "concurrency_conflict"
+    CANCELLED = "cancelled"
+    PROCESS_CRASHED = "process_crashed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """A result whose payload conforms to the operation's output schema."""
+
+    payload: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error as the model and the person read it (P15, P16)."""
+
+    category: ErrorCategory
+    message: str
+    retryable: bool = False
+    details: JsonObject | None = None
+
+
+Outcome = Success | Failure
+"""What a call came to: exactly one for every call (K2)."""
+
+
+class OutputStream(Enum):
+    """Where a child process wrote."""
+
+    STDOUT = "stdout"
+    STDERR = "stderr"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputChunk:
+    """Raw bytes of a child's output, cut anywhere, in order of arrival."""
+
+    stream: OutputStream
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a call is; `fraction` is within 0..1 or None when nobody knows."""
+
+    message: str
+    fraction: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartialResult:
+    """Structured output that is there before the result."""
+
+    payload: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ExitStatus:
+    """How a child process ended; `signal` is a name such as SIGKILL."""
+
+    exit_code: int
+    signal: str | None = None
+
+
+LeadUp = OutputChunk | Progress | PartialResult | ExitStatus
+"""An event of a call's stream before the terminal one (P10)."""
