@@ -110,7 +110,7 @@ def _unknown_ids(nodes: Iterable[pytest.Item | pytest.Collector]) -> Iterable[st
         if isinstance(node, pytest.Item):
             for name in _named(node):
                 if name not in requirements():
-                    yield f"{node.nodeid} names {name!r}, which docs/requirements.toml does not have"
+                    yield f"{node.nodeid} names {name!r}, not in docs/requirements.toml"
 
 
 def _nothing_may_be_missing() -> bool:
