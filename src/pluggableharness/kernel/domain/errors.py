@@ -6,16 +6,10 @@
     ├── ModelFailed            the model has no next message
     └── RecordFailed           the log cannot be written; nothing unrecorded may run
 
-    asyncio.CancelledError
-    └── CallCancelled          a running call was cancelled; carries what had been done
-
-A tool's failure is not among them: it is a value (`outcome.Failure`). Each message says
-what failed, on what, and what to do next (P16).
+Beside the tree stands `cancelled.CallCancelled`, which is a CancelledError. A tool's failure is
+not among them: it is a value (`outcome.Failure`). Each message says what failed, on what,
+and what to do next (P16).
 """
-
-import asyncio
-
-from pluggableharness.kernel.domain.outcome import Failure
 
 
 class HarnessError(Exception):
@@ -40,15 +34,3 @@ class ModelFailed(HarnessError):
 
 class RecordFailed(HarnessError):
     """The session's log cannot be written."""
-
-
-class CallCancelled(asyncio.CancelledError):
-    """A call was cancelled while it ran; `failure` holds the provider's report (P26).
-
-    It is a CancelledError, so that task groups and callers treat it as the cancellation
-    that it is, and nobody can take it for a result.
-    """
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure

@@ -59,3 +59,15 @@ class Usage:
 
     input_tokens: int = 0
     output_tokens: int = 0
+
+
+NOTHING_USED = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """One message of the model, and what it cost in tokens and dollars."""
+
+    message: Message
+    usage: Usage = NOTHING_USED
+    cost_usd: float = 0.0

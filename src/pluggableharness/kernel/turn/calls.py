@@ -4,25 +4,26 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 
 from pluggableharness.kernel.domain.call import Call
-from pluggableharness.kernel.domain.errors import CallCancelled, ProviderUnavailable
+from pluggableharness.kernel.domain.cancelled import CallCancelled
+from pluggableharness.kernel.domain.errors import ProviderUnavailable
 from pluggableharness.kernel.domain.news import CallEnded, CallEvent, CallStarted
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, LeadUp, Outcome
 from pluggableharness.kernel.planning.retry import retry_delay
 from pluggableharness.kernel.turn.ports import Running, TurnPorts
+from pluggableharness.kernel.turn.results import Results
 
 
-async def run_call(ports: TurnPorts, running: Running, call: Call) -> Outcome:
+async def run_call(ports: TurnPorts, results: Results, running: Running, call: Call) -> Outcome:
     """Run a call whose lock is held, again where the contract allows it (P15, P17).
 
     The intent of a resource is on disk before it is sent, and the outcome of every attempt
-    before anyone hears of it (K27). A cancelled call is filed as such, and CallCancelled
-    goes on up.
+    before anyone hears of it (K27).
     """
     await ports.frontend.hear(CallStarted(call))
     attempts = 0
     while True:
-        outcome = await _attempt(ports, running, call)
+        outcome = await _attempt(ports, results, running, call)
         attempts += 1
         delay = retry_delay(call.operation, outcome, attempts)
         if delay is None:
@@ -32,29 +33,20 @@ async def run_call(ports: TurnPorts, running: Running, call: Call) -> Outcome:
     return outcome
 
 
-async def run_when_free(ports: TurnPorts, call: Call) -> Outcome:
-    """Wait for the call's lock and run it; a provider that cannot be had is an outcome."""
-    try:
-        async with ports.providers.locked(call) as running:
-            return await run_call(ports, running, call)
-    except ProviderUnavailable as unavailable:
-        return await end_unsent(ports, call, unavailable_failure(unavailable))
-
-
-async def end_unsent(ports: TurnPorts, call: Call, outcome: Outcome) -> Outcome:
+async def end_unsent(ports: TurnPorts, results: Results, call: Call, outcome: Outcome) -> Outcome:
     """File and tell the outcome of a call that was not sent: denied, or nobody could take it."""
-    ports.record.outcome(call, outcome)
+    _file(ports, results, call, outcome)
     await ports.record.durable()
     await ports.frontend.hear(CallEnded(call, outcome))
     return outcome
 
 
-def unavailable_failure(unavailable: ProviderUnavailable) -> Failure:
+def unavailable(error: ProviderUnavailable) -> Failure:
     """What the model reads when a provider could not be started."""
-    return Failure(ErrorCategory.PROCESS_CRASHED, str(unavailable))
+    return Failure(ErrorCategory.PROCESS_CRASHED, str(error))
 
 
-async def _attempt(ports: TurnPorts, running: Running, call: Call) -> Outcome:
+async def _attempt(ports: TurnPorts, results: Results, running: Running, call: Call) -> Outcome:
     ports.record.call(call)
     if call.operation.kind is Kind.RESOURCE:
         await ports.record.durable()
@@ -65,11 +57,17 @@ async def _attempt(ports: TurnPorts, running: Running, call: Call) -> Outcome:
     try:
         outcome = await running.invoke(call, heard)
     except CallCancelled as cancelled:
-        ports.record.outcome(call, cancelled.failure)
+        _file(ports, results, call, cancelled.failure)
         raise
-    ports.record.outcome(call, outcome)
+    _file(ports, results, call, outcome)
     await ports.record.durable()
     return outcome
+
+
+def _file(ports: TurnPorts, results: Results, call: Call, outcome: Outcome) -> None:
+    """Record and result in one step, so that no cancellation can come between the two."""
+    ports.record.outcome(call, outcome)
+    results.settle(call, outcome)
 
 
 async def together(work: Sequence[Coroutine[None, None, None]]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pluggableharness.kernel.domain.call import Call, RefusedCall
-from pluggableharness.kernel.domain.message import Message, Usage
+from pluggableharness.kernel.domain.message import Message, ModelReply, Usage
 from pluggableharness.kernel.domain.news import News
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import LeadUp, Outcome
@@ -111,15 +111,6 @@ class Frontend(Protocol):
     async def answer(self, call: Call) -> JsonObject | None:
         """A person's answer to an interactive call, shaped like its output; None for nobody."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class ModelReply:
-    """One message of the model and what it cost."""
-
-    message: Message
-    usage: Usage = Usage()
-    cost_usd: float = 0.0
 
 
 class Model(Protocol):

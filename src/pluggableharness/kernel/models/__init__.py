@@ -1,0 +1,1 @@
+"""Models: adapters that turn a history into the next message."""

@@ -1,0 +1,1 @@
+"""A session: turns, one after another, from a prompt to an end."""

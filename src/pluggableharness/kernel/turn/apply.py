@@ -1,0 +1,70 @@
+"""Apply: run the items that were allowed, in the order that keeps a message's meaning."""
+
+import asyncio
+
+from pluggableharness.kernel.domain.errors import ProviderUnavailable
+from pluggableharness.kernel.domain.news import PlanApplied
+from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
+from pluggableharness.kernel.domain.plan import Applied, ApplyItem, Plan, PlanItem
+from pluggableharness.kernel.domain.verdict import Decision
+from pluggableharness.kernel.planning.order import waits_for
+from pluggableharness.kernel.turn.calls import end_unsent, run_call, together, unavailable
+from pluggableharness.kernel.turn.gate import as_approved, decide_item
+from pluggableharness.kernel.turn.ports import TurnPorts
+from pluggableharness.kernel.turn.reads import denial
+from pluggableharness.kernel.turn.results import Results
+
+
+async def apply_plan(ports: TurnPorts, results: Results, plan: Plan) -> None:
+    """Decide and run every item; an undecided one holds up only what must wait for it (K13a)."""
+    waits = waits_for([item.call.operation for item in plan.items])
+    ended = [asyncio.Event() for _ in plan.items]
+    applied: dict[str, ApplyItem] = {}
+
+    async def settle(index: int, item: PlanItem) -> None:
+        try:
+            before = [ended[earlier] for earlier in waits[index]]
+            last, outcome = await _decide_and_run(ports, results, item, before)
+        finally:
+            ended[index].set()
+        applied[item.id] = ApplyItem(last, _applied(last, outcome), outcome)
+
+    await together([settle(index, item) for index, item in enumerate(plan.items)])
+    done = tuple(applied[item.id] for item in plan.items)
+    ports.record.applied(plan.turn_id, done)
+    await ports.frontend.hear(PlanApplied(plan.turn_id, done))
+
+
+async def _decide_and_run(
+    ports: TurnPorts, results: Results, item: PlanItem, before: list[asyncio.Event]
+) -> tuple[PlanItem, Outcome]:
+    """Decide, wait for what must end first, and run; again when what was approved changed.
+
+    The person is asked before the waiting and never under the lock (K10a).
+    """
+    changed = ""
+    while True:
+        item = await decide_item(ports, item, changed)
+        if item.verdict.decision is not Decision.ALLOW:
+            return item, await end_unsent(ports, results, item.call, denial(item.verdict))
+        for earlier in before:
+            await earlier.wait()
+        try:
+            async with ports.providers.locked(item.call) as running:
+                item, changed = await as_approved(ports, running, item)
+                if not changed:
+                    return item, await run_call(ports, results, running, item.call)
+        except ProviderUnavailable as error:
+            return item, await end_unsent(ports, results, item.call, unavailable(error))
+
+
+def _applied(item: PlanItem, outcome: Outcome) -> Applied:
+    if isinstance(outcome, Success):
+        return Applied.APPLIED
+    denied = item.verdict.decision is Decision.DENY
+    return Applied.DENIED if denied else _failed(outcome)
+
+
+def _failed(failure: Failure) -> Applied:
+    cancelled = failure.category is ErrorCategory.CANCELLED
+    return Applied.SKIPPED if cancelled else Applied.FAILED

@@ -1,0 +1,111 @@
+"""A turn from the model's message to its results: the steps of K1, one after another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pluggableharness.kernel.domain.call import Call, CallContext, RefusedCall
+from pluggableharness.kernel.domain.identity import ulid
+from pluggableharness.kernel.domain.message import Message
+from pluggableharness.kernel.domain.news import CallRefused, MessageArrived, TextDelta
+from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.outcome import Success
+from pluggableharness.kernel.planning.classify import classify
+from pluggableharness.kernel.planning.order import split
+from pluggableharness.kernel.turn.apply import apply_plan
+from pluggableharness.kernel.turn.gate import build_plan
+from pluggableharness.kernel.turn.ports import TurnPorts
+from pluggableharness.kernel.turn.reads import run_reads
+from pluggableharness.kernel.turn.results import NEVER_SENT, Results
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """What a turn came to.
+
+    `done` says that the loop is over: the message held no call, or a call that terminates
+    the turn succeeded (K12), whose result `final` then is.
+    """
+
+    message: Message
+    done: bool
+    final: Success | None = None
+
+
+async def run_turn(
+    ports: TurnPorts,
+    context: CallContext,
+    history: list[Message],
+    offered: Sequence[Operation],
+) -> TurnEnd:
+    """Ask the model, run what it proposes, and append both to the history.
+
+    The history gets the message and one result for each of its calls even when the turn is
+    cancelled half way (K2). Raises ModelFailed and RecordFailed.
+    """
+    message = await _ask_model(ports, context.turn_id, history, offered)
+    if not message.calls:
+        history.append(message)
+        return TurnEnd(message, done=True)
+    calls = _classify(ports, context, message, offered)
+    results = Results(calls)
+    try:
+        await _tell_refused(ports, context.turn_id, calls)
+        await _run(ports, context.turn_id, results, [c for c in calls if isinstance(c, Call)])
+    finally:
+        for call in results.missing:
+            ports.record.outcome(call, NEVER_SENT)
+            results.settle(call, NEVER_SENT)
+        history += [message, results.message()]
+    return _end(message, results, calls)
+
+
+async def _ask_model(
+    ports: TurnPorts, turn_id: str, history: Sequence[Message], offered: Sequence[Operation]
+) -> Message:
+    async def heard(text: str) -> None:
+        await ports.frontend.hear(TextDelta(turn_id, text))
+
+    reply = await ports.model.reply(history, offered, heard)
+    ports.record.message(reply.message, reply.usage, reply.cost_usd)
+    await ports.frontend.hear(MessageArrived(turn_id, reply.message))
+    return reply.message
+
+
+def _classify(
+    ports: TurnPorts, context: CallContext, message: Message, offered: Sequence[Operation]
+) -> list[Call | RefusedCall]:
+    return [
+        classify(proposed, offered, call_id=ulid(), context=context, deadline_s=ports.deadline_s)
+        for proposed in message.calls
+    ]
+
+
+async def _tell_refused(
+    ports: TurnPorts, turn_id: str, calls: Sequence[Call | RefusedCall]
+) -> None:
+    for call in calls:
+        if isinstance(call, RefusedCall):
+            ports.record.refused(call)
+            await ports.frontend.hear(CallRefused(turn_id, call))
+
+
+async def _run(ports: TurnPorts, turn_id: str, results: Results, calls: Sequence[Call]) -> None:
+    """Reads written before the first resource, the plan, and the reads written after (K13a)."""
+    before, resources, after = split(calls)
+    if before:
+        await run_reads(ports, results, before)
+    if resources:
+        plan = await build_plan(ports, turn_id, resources)
+        await apply_plan(ports, results, plan)
+    if after:
+        await run_reads(ports, results, after)
+    await ports.record.durable()
+
+
+def _end(message: Message, results: Results, calls: Sequence[Call | RefusedCall]) -> TurnEnd:
+    for call in calls:
+        if isinstance(call, Call) and call.operation.terminates_turn:
+            outcome = results.outcome(call)
+            if isinstance(outcome, Success):
+                return TurnEnd(message, done=True, final=outcome)
+    return TurnEnd(message, done=False)
