@@ -1,0 +1,48 @@
+"""Running asynchronous work under the signals of a terminal.
+
+The first interrupt cancels in order: calls end `cancelled`, the record is closed, providers
+stop. A second one leaves at once; the guards then see their lifelines end and leave no
+process behind (K16, K17).
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+
+from pluggableharness.cli.exits import INTERRUPTED, USAGE
+from pluggableharness.kernel.domain.errors import HarnessError, RecordFailed
+
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_until_done(work: Callable[[], Coroutine[None, None, int]]) -> int:
+    """Run the work and give back its exit code, or what an error or an interrupt makes of it."""
+    try:
+        return asyncio.run(_under_signals(work))
+    except asyncio.CancelledError:
+        return INTERRUPTED
+    except RecordFailed as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return 1
+    except HarnessError as error:
+        print(f"harness: {error}", file=sys.stderr)
+        return USAGE
+
+
+async def _under_signals(work: Callable[[], Coroutine[None, None, int]]) -> int:
+    task = asyncio.ensure_future(work())
+    asked = False
+
+    def interrupted() -> None:
+        nonlocal asked
+        if asked:
+            os._exit(INTERRUPTED)
+        asked = True
+        task.cancel()
+
+    loop = asyncio.get_running_loop()
+    for ending in _ENDINGS:
+        loop.add_signal_handler(ending, interrupted)
+    return await task

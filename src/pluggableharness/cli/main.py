@@ -1,0 +1,73 @@
+"""The `harness` command: finds the command's file and lets it parse and run.
+
+Nothing of the kernel is imported before a command is chosen, and only argparse before that:
+`harness --help` and completion must answer at once (S5).
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from pluggableharness import __version__
+
+COMMANDS = {
+    "run": "run a session: a model proposes, you decide, providers do the work",
+    "call": "call one operation yourself and see what it streams and returns",
+    "tools": "list the operations that the providers offer",
+}
+
+_EPILOG = """\
+exit codes:
+  0 done   1 failed   2 usage, or could not start   3 denied   130 interrupted
+
+first steps:
+  harness tools
+  harness call filesystem.read_file path=README.md
+  harness call exec.bash command='git status --short'
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code says how it went (K33)."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    chosen = next((word for word in given if not word.startswith("-")), "")
+    parser = build_parser(only=chosen if chosen in COMMANDS else None)
+    options = parser.parse_args(given)
+    if not hasattr(options, "main"):
+        parser.print_help()
+        return 2
+    try:
+        return int(options.main(options))
+    except BrokenPipeError:
+        # Whoever read our output has left; that is not a failure of ours to report.
+        sys.stderr.close()
+        return 1
+
+
+def build_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The parser with all commands, the one named `only` complete and the others by name."""
+    parser = argparse.ArgumentParser(
+        prog="harness",
+        description="An agent harness kernel: checks, gates, runs and records what a model asks.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"harness {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=summary[0].upper() + summary[1:] + ".",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name == only:
+            module = importlib.import_module(f"pluggableharness.cli.{name}")
+            module.add_arguments(command)
+            command.set_defaults(main=module.main)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

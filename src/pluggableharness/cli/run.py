@@ -1,0 +1,53 @@
+"""`harness run`: a session from a prompt to its end."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from pluggableharness.cli.exits import DENIED, DONE, FAILED
+from pluggableharness.cli.interrupts import run_until_done
+from pluggableharness.cli.places import working_directory
+from pluggableharness.kernel.domain.session import SessionStatus
+from pluggableharness.kernel.frontends.json_lines import JsonLines
+from pluggableharness.kernel.frontends.terminal import Terminal
+from pluggableharness.kernel.kernel import Setup, opened
+from pluggableharness.kernel.models.script import ScriptModel, read_script
+
+_EPILOG = """\
+examples:
+  harness run --script fix.yaml
+  harness run --script fix.yaml --cwd ~/project --json
+
+Nothing that changes anything runs unless you allow it: at the prompt, or all of it with
+--allow-all. Without a terminal there is nobody to ask, and what would be asked is denied.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "--script", metavar="FILE", required=True, help="a YAML list of messages and calls to play"
+    )
+    parser.add_argument("--cwd", metavar="DIR", default=".", help="the session's working directory")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line; nobody asked")
+    parser.add_argument(
+        "--allow-all", action="store_true", help="answer every question with yes; denials hold"
+    )
+
+
+def main(options: argparse.Namespace) -> int:
+    """Run the session; the exit code tells how it ended."""
+    return run_until_done(lambda: _run(options))
+
+
+async def _run(options: argparse.Namespace) -> int:
+    script = read_script(Path(options.script))
+    frontend = JsonLines(sys.stdout) if options.json else Terminal()
+    setup = Setup(working_directory(options.cwd), allow_all=options.allow_all)
+    async with opened(setup) as kernel:
+        session = await kernel.session(ScriptModel(script), frontend)
+        end = await session.run(script.prompt)
+    if end.status is not SessionStatus.COMPLETED:
+        return FAILED
+    return DENIED if session.denied else DONE
