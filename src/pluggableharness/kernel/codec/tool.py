@@ -1,0 +1,177 @@
+"""Operations, calls, events and outcomes to and from the wire.
+
+What is read here has been found well-formed before: declarations by `contract`, events by
+the stream guard. What is written here always fits the wire, failures above all: the record
+of a failure must not itself fail.
+"""
+
+import json
+from typing import assert_never
+
+from google.protobuf.struct_pb2 import Struct
+
+from pluggableharness.kernel.codec.enums import members, numbers
+from pluggableharness.kernel.codec.schema import schema_from_wire
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.operation import Concurrency, Kind, Operation, Risk
+from pluggableharness.kernel.domain.outcome import (
+    ErrorCategory,
+    ExitStatus,
+    Failure,
+    LeadUp,
+    Outcome,
+    OutputChunk,
+    OutputStream,
+    PartialResult,
+    Progress,
+    Success,
+)
+from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.wire import common_pb2, tool_pb2
+from pluggableharness.wire.structs import from_struct, to_struct
+
+KINDS = members(Kind, tool_pb2.ToolKind, "TOOL_KIND")
+KIND_NUMBERS = numbers(Kind, tool_pb2.ToolKind, "TOOL_KIND")
+RISKS = members(Risk, tool_pb2.RiskClass, "RISK_CLASS")
+RISK_NUMBERS = numbers(Risk, tool_pb2.RiskClass, "RISK_CLASS")
+CATEGORIES = members(ErrorCategory, tool_pb2.ToolErrorCategory, "TOOL_ERROR_CATEGORY")
+CATEGORY_NUMBERS = numbers(ErrorCategory, tool_pb2.ToolErrorCategory, "TOOL_ERROR_CATEGORY")
+OUTPUT_STREAMS = members(OutputStream, tool_pb2.OutputStream, "OUTPUT_STREAM")
+
+
+def operation_from_wire(provider: str, raw: tool_pb2.ToolSchema) -> Operation:
+    """Return the operation of a declaration that passed the contract check (P1)."""
+    kind = KINDS[raw.kind]
+    declared = raw.HasField("concurrency") and kind is not Kind.INTERACTIVE
+    spec = raw.concurrency
+    return Operation(
+        provider=provider,
+        name=raw.name,
+        kind=kind,
+        risk=RISKS[raw.risk],
+        description=raw.description,
+        input_schema=schema_from_wire(raw.input_schema),
+        output_schema=schema_from_wire(raw.output_schema),
+        streaming=raw.streaming,
+        concurrency=Concurrency(spec.safe, tuple(spec.key_fields)) if declared else None,
+        default_timeout_s=(
+            raw.default_timeout.seconds + raw.default_timeout.nanos / 1e9
+            if raw.HasField("default_timeout")
+            else None
+        ),
+        idempotent=raw.idempotent,
+        terminates_turn=raw.terminates_turn,
+    )
+
+
+def call_to_wire(call: Call) -> tool_pb2.ToolCall:
+    """Return the message of a call (P7, P9).
+
+    Raises:
+        ValueError: the arguments cannot travel (P6); the message names the path.
+    """
+    context = call.context
+    return tool_pb2.ToolCall(
+        id=call.id,
+        tool_name=call.operation.name,
+        arguments=to_struct(call.arguments),
+        call_context=common_pb2.CallContext(
+            session_id=context.session_id,
+            turn_id=context.turn_id,
+            working_directory=context.working_directory,
+        ),
+    )
+
+
+def lead_up_from_wire(raw: tool_pb2.ToolEvent) -> LeadUp:
+    """Return the domain's value of a well-formed event that is not terminal (P10).
+
+    Raises:
+        ValueError: a partial result holds what JSON does not know.
+    """
+    match raw.WhichOneof("event"):
+        case "output_chunk":
+            return OutputChunk(OUTPUT_STREAMS[raw.output_chunk.stream], raw.output_chunk.data)
+        case "progress":
+            progress = raw.progress
+            known = progress.HasField("fraction_complete")
+            return Progress(progress.message, progress.fraction_complete if known else None)
+        case "partial_result":
+            return PartialResult(from_struct(raw.partial_result.payload))
+        case "exit_status":
+            status = raw.exit_status
+            return ExitStatus(
+                status.exit_code, status.signal if status.HasField("signal") else None
+            )
+        case other:
+            raise ValueError(f"no event before the terminal one: {other}")
+
+
+def success_to_wire(success: Success) -> tool_pb2.ToolResult:
+    """Return the message of a result.
+
+    Raises:
+        ValueError: the payload cannot travel; one that came over the wire always can.
+    """
+    return tool_pb2.ToolResult(payload=to_struct(success.payload))
+
+
+def failure_to_wire(failure: Failure) -> tool_pb2.ToolError:
+    """Return the message of a failure, whatever its details hold.
+
+    Details that a Struct cannot carry become JSON text under the key `json`.
+    """
+    return tool_pb2.ToolError(
+        category=CATEGORY_NUMBERS[failure.category],
+        message=failure.message.encode("utf-8", "backslashreplace").decode(),
+        retryable=failure.retryable,
+        details=None if failure.details is None else _details(failure.details),
+    )
+
+
+def outcome_to_wire(outcome: Outcome) -> tool_pb2.ToolResult | tool_pb2.ToolError:
+    """Return the message of how a call ended."""
+    match outcome:
+        case Success():
+            return success_to_wire(outcome)
+        case Failure():
+            return failure_to_wire(outcome)
+        case _:
+            assert_never(outcome)
+
+
+def success_from_wire(raw: tool_pb2.ToolResult) -> Success:
+    """Return a result; whether it conforms to its schema is not looked at here (P12).
+
+    Raises:
+        ValueError: the payload holds what JSON does not know.
+    """
+    return Success(from_struct(raw.payload))
+
+
+def failure_from_wire(raw: tool_pb2.ToolError) -> Failure:
+    """Return a failure; a category that this side does not know is `unknown`.
+
+    Raises:
+        ValueError: the details hold what JSON does not know.
+    """
+    return Failure(
+        category=CATEGORIES.get(raw.category, ErrorCategory.UNKNOWN),
+        message=raw.message,
+        retryable=raw.retryable,
+        details=from_struct(raw.details) if raw.HasField("details") else None,
+    )
+
+
+def outcome_from_wire(raw: tool_pb2.ToolResult | tool_pb2.ToolError) -> Outcome:
+    """Return how a call ended. Raises what its two parts raise."""
+    if isinstance(raw, tool_pb2.ToolResult):
+        return success_from_wire(raw)
+    return failure_from_wire(raw)
+
+
+def _details(details: JsonObject) -> Struct:
+    try:
+        return to_struct(details)
+    except ValueError:
+        return to_struct({"json": json.dumps(details, default=repr)})
