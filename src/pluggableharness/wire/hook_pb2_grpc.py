@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class HookSubscriberServiceStub(object):
-    """Missing associated documentation comment in .proto file."""
+    """Served by a plugin beside its own category's service, if it subscribes to anything.
+    """
 
     def __init__(self, channel):
         """Constructor.
@@ -42,10 +43,13 @@ class HookSubscriberServiceStub(object):
 
 
 class HookSubscriberServiceServicer(object):
-    """Missing associated documentation comment in .proto file."""
+    """Served by a plugin beside its own category's service, if it subscribes to anything.
+    """
 
     def DispatchHook(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Called once for each subscription, in the order of the configuration. The answer's kind has
+        to fit the mode that was asked for.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -67,7 +71,8 @@ def add_HookSubscriberServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class HookSubscriberService(object):
-    """Missing associated documentation comment in .proto file."""
+    """Served by a plugin beside its own category's service, if it subscribes to anything.
+    """
 
     @staticmethod
     def DispatchHook(request,

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class KernelCallbackServiceStub(object):
-    """Missing associated documentation comment in .proto file."""
+    """Served by the kernel.
+    """
 
     def __init__(self, channel):
         """Constructor.
@@ -57,28 +58,33 @@ class KernelCallbackServiceStub(object):
 
 
 class KernelCallbackServiceServicer(object):
-    """Missing associated documentation comment in .proto file."""
+    """Served by the kernel.
+    """
 
     def RunSession(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Runs a child session to its end. Refused when no depth is left.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CountTokens(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Tells how many tokens some content is.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Emit(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Adds an event to the record of a session that the plugin has a call in.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Log(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Adds lines to the kernel's log.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -115,7 +121,8 @@ def add_KernelCallbackServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class KernelCallbackService(object):
-    """Missing associated documentation comment in .proto file."""
+    """Served by the kernel.
+    """
 
     @staticmethod
     def RunSession(request,

@@ -27,7 +27,8 @@ if _version_not_supported:
 
 
 class GRPCBrokerStub(object):
-    """Lets either side announce extra servers to the other over one stream.
+    """Lets either side tell the other, over one stream, where it serves something further. Served
+    by the plugin; the host opens the stream once.
     """
 
     def __init__(self, channel):
@@ -44,11 +45,13 @@ class GRPCBrokerStub(object):
 
 
 class GRPCBrokerServicer(object):
-    """Lets either side announce extra servers to the other over one stream.
+    """Lets either side tell the other, over one stream, where it serves something further. Served
+    by the plugin; the host opens the stream once.
     """
 
     def StartStream(self, request_iterator, context):
-        """Missing associated documentation comment in .proto file."""
+        """Each message announces one server. The kernel announces KernelCallbackService so.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -70,7 +73,8 @@ def add_GRPCBrokerServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class GRPCBroker(object):
-    """Lets either side announce extra servers to the other over one stream.
+    """Lets either side tell the other, over one stream, where it serves something further. Served
+    by the plugin; the host opens the stream once.
     """
 
     @staticmethod
@@ -102,7 +106,7 @@ class GRPCBroker(object):
 
 
 class GRPCControllerStub(object):
-    """Lets the host ask the plugin to end in order.
+    """Served by the plugin.
     """
 
     def __init__(self, channel):
@@ -119,11 +123,12 @@ class GRPCControllerStub(object):
 
 
 class GRPCControllerServicer(object):
-    """Lets the host ask the plugin to end in order.
+    """Served by the plugin.
     """
 
     def Shutdown(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Asks the plugin to end in order. Plugins written in Go close without an answer.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -145,7 +150,7 @@ def add_GRPCControllerServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class GRPCController(object):
-    """Lets the host ask the plugin to end in order.
+    """Served by the plugin.
     """
 
     @staticmethod
@@ -177,7 +182,7 @@ class GRPCController(object):
 
 
 class GRPCStdioStub(object):
-    """Carries what the plugin prints after its handshake line.
+    """Served by the plugin. A plugin without it is fine.
     """
 
     def __init__(self, channel):
@@ -194,11 +199,12 @@ class GRPCStdioStub(object):
 
 
 class GRPCStdioServicer(object):
-    """Carries what the plugin prints after its handshake line.
+    """Served by the plugin. A plugin without it is fine.
     """
 
     def StreamStdio(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Carries what the plugin prints after its handshake line, until it ends.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -220,7 +226,7 @@ def add_GRPCStdioServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class GRPCStdio(object):
-    """Carries what the plugin prints after its handshake line.
+    """Served by the plugin. A plugin without it is fine.
     """
 
     @staticmethod

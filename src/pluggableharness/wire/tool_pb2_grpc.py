@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class ToolServiceStub(object):
-    """Missing associated documentation comment in .proto file."""
+    """Served by a tool provider.
+    """
 
     def __init__(self, channel):
         """Constructor.
@@ -67,40 +68,49 @@ class ToolServiceStub(object):
 
 
 class ToolServiceServicer(object):
-    """Missing associated documentation comment in .proto file."""
+    """Served by a tool provider.
+    """
 
     def GetSchema(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Tells what the provider can do. Cheap, offline, and the same each time.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Configure(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Hands over the provider's settings, once, before the first call. Wrong ones are an
+        INVALID_ARGUMENT status whose message names the setting.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Invoke(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Runs one call. The kernel cancels a call by cancelling this RPC.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Render(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Draws a recorded payload. Optional: UNIMPLEMENTED means that JSON will do.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Preview(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Draws what a call would do, and does none of it. Optional: UNIMPLEMENTED means that the
+        arguments will do.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Describe(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Tells who the provider is.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -147,7 +157,8 @@ def add_ToolServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ToolService(object):
-    """Missing associated documentation comment in .proto file."""
+    """Served by a tool provider.
+    """
 
     @staticmethod
     def GetSchema(request,
