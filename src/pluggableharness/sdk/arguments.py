@@ -1,0 +1,157 @@
+"""Arguments of a call, checked against the author's types before the function runs (P8).
+
+msgspec's C code decides and converts; only when it refuses does the explanation here walk the
+shape, so that the caller reads of every wrong field at once: its path, what was expected and
+what came. Nothing is converted to fit: "5" is no number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from pluggableharness.sdk.failures import InvalidArguments
+from pluggableharness.sdk.schemas import limits_text
+from pluggableharness.sdk.shapes import Kind, Shape
+
+_SHOWN: Final = 80
+
+
+def without_nulls(shape: Shape, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop the nulls of optional properties: a null there means "not given" (P8)."""
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value is not None or name in shape.required or name not in shape.properties
+    }
+
+
+def converted(shape: Shape, target: Any, arguments: Mapping[str, Any], nested: bool) -> Any:
+    """Return `arguments` as `target`, which msgspec made of `shape`.
+
+    `nested` says that the shape holds closed objects, whose unknown properties msgspec would
+    let pass.
+
+    Raises:
+        InvalidArguments: naming each bad field, what was expected and what came.
+    """
+    try:
+        result = msgspec.convert(arguments, target)
+    except msgspec.ValidationError as error:
+        raise _refusal(tuple(violations(shape, arguments, "")) or (str(error),)) from None
+    if nested or len(arguments) > len(shape.properties):
+        found = tuple(violations(shape, arguments, ""))
+        if found:
+            raise _refusal(found)
+    return result
+
+
+def _refusal(found: tuple[str, ...]) -> InvalidArguments:
+    return InvalidArguments("; ".join(found), details={"violations": list(found)})
+
+
+def violations(shape: Shape, value: Any, path: str) -> Iterator[str]:
+    """Yield what is wrong with a value, each as `path: expected …, got …`."""
+    if not _fits_kind(shape, value):
+        yield f"{path or 'arguments'}: expected {expected(shape)}, got {shown(value)}"
+    elif shape.kind is Kind.OBJECT:
+        yield from _object_violations(shape, value, path)
+    elif shape.kind is Kind.ARRAY and shape.items is not None:
+        if not _within(shape, len(value)):
+            yield f"{path}: expected {expected(shape)}, got {len(value)} items"
+        for index, item in enumerate(value):
+            yield from violations(shape.items, item, f"{path}[{index}]")
+
+
+def _object_violations(shape: Shape, value: Mapping[str, Any], path: str) -> Iterator[str]:
+    prefix = f"{path}." if path else ""
+    for name in shape.required:
+        if name not in value:
+            yield f"{prefix}{name}: is required, and it is missing"
+    for name, member in value.items():
+        inner = shape.properties.get(name)
+        if inner is not None:
+            yield from violations(inner, member, f"{prefix}{name}")
+        elif shape.closed:
+            yield f"{prefix}{name}: {_unknown(name, shape)}"
+        elif shape.items is not None:
+            yield from violations(shape.items, member, f"{prefix}{name}")
+
+
+def _unknown(name: str, shape: Shape) -> str:
+    # 4 ms to import, and only a mistake needs it.
+    import difflib
+
+    near = difflib.get_close_matches(name, shape.properties, n=1, cutoff=0.5)
+    if near:
+        return f"is unknown; did you mean {near[0]}?"
+    known = ", ".join(shape.properties) or "none at all"
+    return f"is unknown; known are {known}"
+
+
+def _fits_kind(shape: Shape, value: Any) -> bool:
+    match shape.kind:
+        case Kind.OBJECT:
+            return isinstance(value, Mapping)
+        case Kind.ARRAY:
+            return isinstance(value, (list, tuple))
+        case Kind.BOOLEAN:
+            return isinstance(value, bool)
+        case Kind.NUMBER:
+            return _fits_number(shape, value)
+        case Kind.STRING:
+            return isinstance(value, str) and _fits_text(shape, value)
+
+
+def _fits_number(shape: Shape, value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    limits = shape.limits
+    return not (
+        (limits.whole and value != int(value))
+        or (limits.ge is not None and value < limits.ge)
+        or (limits.gt is not None and value <= limits.gt)
+        or (limits.le is not None and value > limits.le)
+        or (limits.lt is not None and value >= limits.lt)
+    )
+
+
+def _fits_text(shape: Shape, value: str) -> bool:
+    if shape.enum_values:
+        return value in shape.enum_values
+    # 2 ms to import where nothing else has, and only a mistake needs it.
+    import re
+
+    pattern = shape.limits.pattern
+    return _within(shape, len(value)) and (pattern is None or bool(re.search(pattern, value)))
+
+
+def _within(shape: Shape, length: int) -> bool:
+    low, high = shape.limits.min_length, shape.limits.max_length
+    return (low is None or length >= low) and (high is None or length <= high)
+
+
+def expected(shape: Shape) -> str:
+    """Say what a shape admits: `a whole number, at least 1`."""
+    if shape.enum_values:
+        return "one of " + ", ".join(json.dumps(value) for value in shape.enum_values)
+    limits = limits_text(shape)
+    if shape.limits.whole:
+        return f"a {limits}"
+    noun = {
+        Kind.OBJECT: "an object",
+        Kind.STRING: "a string",
+        Kind.NUMBER: "a number",
+        Kind.BOOLEAN: "true or false",
+        Kind.ARRAY: "a list",
+    }[shape.kind]
+    return f"{noun}, {limits}" if limits else noun
+
+
+def shown(value: Any) -> str:
+    """Return a value as JSON, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"

@@ -1,0 +1,253 @@
+"""One operation: a function, and all that is declared about it (P1).
+
+Everything is derived from the function when its module is imported, and everything wrong with
+it is told then, at once (P2). Calling it is not here: `calling` does that.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar
+
+from pluggableharness.sdk.arguments import converted, without_nulls
+from pluggableharness.sdk.context import Context
+from pluggableharness.sdk.failures import DeclarationError
+from pluggableharness.sdk.render import Node
+from pluggableharness.sdk.results import result_encoder
+from pluggableharness.sdk.shapes import Direction, Kind, Shape, Unshapely, shape_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Previewer = TypeVar("Previewer", bound=Callable[..., Awaitable[Node | None]])
+Renderer = TypeVar("Renderer", bound=Callable[[dict[str, Any]], Node])
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class OperationKind(StrEnum):
+    """Whether the gate applies."""
+
+    RESOURCE = "resource"
+    DATA_SOURCE = "data_source"
+    INTERACTIVE = "interactive"
+
+
+class Risk(StrEnum):
+    """How far an action can reach."""
+
+    READ_ONLY = "read_only"
+    LOW = "low"
+    MODERATE = "moderate"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What an author declares beside the function itself."""
+
+    kind: OperationKind
+    risk: str
+    streaming: bool = False
+    safe: bool = False
+    key_fields: tuple[str, ...] = ()
+    default_timeout: float | None = None
+    idempotent: bool = False
+    terminates_turn: bool = False
+
+
+class Operation(Generic[P, R]):
+    """A declared operation; calling it calls the function.
+
+    `preview` and `render` are decorators for what belongs to it (P29, P30).
+    """
+
+    def __init__(
+        self,
+        function: Callable[Concatenate[Context[Any], P], Awaitable[R]],
+        name: str | None,
+        traits: Traits,
+    ) -> None:
+        """Derive everything.
+
+        Raises:
+            DeclarationError: with every violation of P1 to P6.
+        """
+        self.function = function
+        self.name = name if name is not None else function.__name__
+        self.traits = traits
+        self.description = inspect.getdoc(function) or ""
+        self.previewer: Callable[..., Awaitable[Node | None]] | None = None
+        self.renderer: Callable[[dict[str, Any]], Node] | None = None
+        problems = [*_naming_problems(self), *_trait_problems(traits)]
+        declared = _Signature.read(function, problems)
+        problems += _key_problems(traits.key_fields, declared.arguments)
+        if problems:
+            raise DeclarationError(f"operation {self.name!r}", problems)
+        self.arguments = declared.arguments
+        self.result = declared.result
+        self.payload = result_encoder(self.name, declared.result)
+        self._target = _target(declared.arguments)
+        self._nested = any(_has_closed(shape) for shape in declared.arguments.properties.values())
+        self._absent = declared.absent
+
+    def __call__(self, ctx: Context[Any], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
+        """Call the function as it is, without checks: for one operation that uses another."""
+        return self.function(ctx, *args, **kwargs)
+
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the function's keyword arguments for the arguments of a call (P8).
+
+        Raises:
+            InvalidArguments: naming each bad field, what was expected and what came.
+        """
+        given = without_nulls(self.arguments, arguments)
+        result: dict[str, Any] = converted(self.arguments, self._target, given, self._nested)
+        return {**self._absent, **result} if self._absent else result
+
+    def preview(self, function: Previewer) -> Previewer:
+        """Decorate the coroutine function that describes what a call would do (P29).
+
+        It takes what the operation takes and returns a node of `render`, or None.
+        """
+        is_async = inspect.iscoroutinefunction(function)
+        if not is_async:
+            raise DeclarationError(f"the preview of {self.name!r}", ["is not an async function"])
+        self.previewer = function
+        return function
+
+    def render(self, function: Renderer) -> Renderer:
+        """Decorate the function that turns a recorded payload into a node of `render` (P30)."""
+        if inspect.iscoroutinefunction(function):
+            raise DeclarationError(f"the render of {self.name!r}", ["is async, expected plain"])
+        self.renderer = function
+        return function
+
+
+@dataclass(frozen=True, slots=True)
+class _Signature:
+    """What a function's parameters and its return say."""
+
+    arguments: Shape
+    result: Shape
+    absent: Mapping[str, None]
+    """Parameters that may be None and have no default: what they are when not given."""
+
+    @classmethod
+    def read(cls, function: Callable[..., Any], problems: list[str]) -> _Signature:
+        nothing = Shape(Kind.OBJECT, dict)
+        if not inspect.iscoroutinefunction(function):
+            problems.append("is not an async function; put blocking work in asyncio.to_thread")
+        try:
+            hints = typing.get_type_hints(function, include_extras=True)
+        except (NameError, TypeError) as error:
+            problems.append(f"has annotations that cannot be read: {error}")
+            return cls(nothing, nothing, {})
+        parameters = list(inspect.signature(function).parameters.values())
+        problems += _context_problems(parameters, hints)
+        shapes, required, absent = _parameter_shapes(parameters[1:], hints, problems)
+        arguments = Shape(
+            Kind.OBJECT, dict, properties=shapes, required=tuple(required), closed=True
+        )
+        return cls(arguments, _result_shape(hints, problems) or nothing, absent)
+
+
+def _context_problems(
+    parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any]
+) -> list[str]:
+    if not parameters:
+        return ["takes no parameters, expected the context first: async def f(ctx: Context, …)"]
+    annotation = hints.get(parameters[0].name, Context)
+    if (typing.get_origin(annotation) or annotation) is not Context:
+        return [f"takes {parameters[0].name!r} first, expected the context: ctx: Context"]
+    return []
+
+
+def _parameter_shapes(
+    parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], problems: list[str]
+) -> tuple[dict[str, Shape], list[str], dict[str, None]]:
+    shapes: dict[str, Shape] = {}
+    required: list[str] = []
+    absent: dict[str, None] = {}
+    for parameter in parameters:
+        name = parameter.name
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            problems.append(f"{name} cannot be passed by name; arguments are an object's fields")
+            continue
+        if name not in hints:
+            problems.append(f"{name} has no type")
+            continue
+        try:
+            shape = shape_of(hints[name], name, Direction.IN)
+        except Unshapely as unshapely:
+            problems += unshapely.problems
+            continue
+        shapes[name] = shape
+        if parameter.default is parameter.empty:
+            if shape.nullable:
+                absent[name] = None
+            else:
+                required.append(name)
+    return shapes, required, absent
+
+
+def _result_shape(hints: Mapping[str, Any], problems: list[str]) -> Shape | None:
+    if "return" not in hints:
+        problems.append("has no return type; declare a dataclass, a TypedDict or dict[str, Any]")
+        return None
+    try:
+        shape = shape_of(hints["return"], "its result", Direction.OUT)
+    except Unshapely as unshapely:
+        problems += unshapely.problems
+        return None
+    if shape.kind is not Kind.OBJECT or shape.nullable:
+        problems.append("its result is no object; return a dataclass, a TypedDict or a dict")
+    return shape
+
+
+def _naming_problems(operation: Operation[..., Any]) -> list[str]:
+    problems = []
+    if not _NAME.fullmatch(operation.name):
+        problems.append("its name may hold 1 to 64 letters, digits, '_' and '-' and nothing else")
+    if not operation.description:
+        problems.append("has no docstring; the model and the person at the gate read it")
+    return problems
+
+
+def _trait_problems(traits: Traits) -> list[str]:
+    problems = []
+    graded = [risk.value for risk in Risk if risk is not Risk.READ_ONLY]
+    if traits.kind is OperationKind.RESOURCE and traits.risk not in graded:
+        problems.append(f"its risk is {traits.risk!r}; a resource has one of {', '.join(graded)}")
+    if traits.default_timeout is not None and not 0 < traits.default_timeout < float("inf"):
+        problems.append(f"its default_timeout is {traits.default_timeout}; expected seconds, > 0")
+    if traits.key_fields and not traits.safe:
+        problems.append("key_fields have no effect without safe=True")
+    return problems
+
+
+def _key_problems(key_fields: Sequence[str], arguments: Shape) -> list[str]:
+    known = ", ".join(arguments.properties) or "none"
+    return [
+        f"key_fields names {name!r}, which is no parameter; there are: {known}"
+        for name in key_fields
+        if name not in arguments.properties
+    ]
+
+
+def _target(arguments: Shape) -> Any:
+    """Return the TypedDict that msgspec converts arguments to: what is not given stays out."""
+    members = {
+        name: shape.target if name in arguments.required else typing.NotRequired[shape.target]
+        for name, shape in arguments.properties.items()
+    }
+    return typing.TypedDict("Arguments", members)  # type: ignore[operator]  # known at run time
+
+
+def _has_closed(shape: Shape) -> bool:
+    return shape.closed or (shape.items is not None and _has_closed(shape.items))

@@ -1,0 +1,183 @@
+"""A provider: its name, its settings, its operations (P32).
+
+provider = Provider("greeter")
+
+@provider.data_source()
+async def greet(ctx: Context[None], name: str) -> Greeting:
+    '''Say hello.'''
+    return Greeting(f"Hello, {name}!")
+
+if __name__ == "__main__":
+    provider.serve()
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
+from pluggableharness.sdk.context import Context
+from pluggableharness.sdk.failures import DeclarationError
+from pluggableharness.sdk.operation import Operation, OperationKind, Risk, Traits
+from pluggableharness.sdk.settings import SettingsReader
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
+
+
+class Provider(Generic[S]):
+    """What one plugin process offers. `operations` are in the order of their declaration."""
+
+    @overload
+    def __init__(self: Provider[None], name: str, *, version: str | None = None) -> None: ...
+
+    @overload
+    def __init__(self, name: str, *, settings: type[S], version: str | None = None) -> None: ...
+
+    def __init__(
+        self, name: str, *, settings: type[S] | None = None, version: str | None = None
+    ) -> None:
+        """Name the provider.
+
+        `settings` is a dataclass that becomes the ConfigSchema (P28). `version` defaults to
+        that of the distribution that the calling module belongs to.
+
+        Raises:
+            DeclarationError: the name is empty, or the settings cannot be configured.
+        """
+        if not name:
+            raise DeclarationError("the provider", ["its name is empty"])
+        self.name = name
+        self.module = _module_of_caller()
+        self.settings = SettingsReader(settings)
+        self.operations: dict[str, Operation[..., Any]] = {}
+        self._version = version
+
+    def data_source(
+        self,
+        *,
+        name: str | None = None,
+        safe: bool = True,
+        key_fields: Sequence[str] = (),
+        streaming: bool = False,
+        default_timeout: float | None = None,
+        idempotent: bool = False,
+    ) -> Callable[[Callable[Concatenate[Context[S], P], Coroutine[Any, Any, R]]], Operation[P, R]]:
+        """Declare an operation that only reads; it runs without a gate, and beside others (P5)."""
+        return self._declare(
+            name,
+            Traits(
+                OperationKind.DATA_SOURCE,
+                Risk.READ_ONLY,
+                streaming=streaming,
+                safe=safe,
+                key_fields=tuple(key_fields),
+                default_timeout=default_timeout,
+                idempotent=idempotent,
+            ),
+        )
+
+    def resource(
+        self,
+        *,
+        risk: str,
+        name: str | None = None,
+        safe: bool = False,
+        key_fields: Sequence[str] = (),
+        streaming: bool = False,
+        default_timeout: float | None = None,
+        idempotent: bool = False,
+        terminates_turn: bool = False,
+    ) -> Callable[[Callable[Concatenate[Context[S], P], Coroutine[Any, Any, R]]], Operation[P, R]]:
+        """Declare an operation that changes something; it is gated, and runs alone (P5).
+
+        `risk` is low, moderate, high or critical. `safe` with `key_fields` lets calls run
+        beside each other whose values of these parameters differ. `idempotent` says that a
+        repeat cannot end in another state.
+        """
+        return self._declare(
+            name,
+            Traits(
+                OperationKind.RESOURCE,
+                risk,
+                streaming=streaming,
+                safe=safe,
+                key_fields=tuple(key_fields),
+                default_timeout=default_timeout,
+                idempotent=idempotent,
+                terminates_turn=terminates_turn,
+            ),
+        )
+
+    def interactive(
+        self,
+        *,
+        name: str | None = None,
+        streaming: bool = False,
+        default_timeout: float | None = None,
+    ) -> Callable[[Callable[Concatenate[Context[S], P], Coroutine[Any, Any, R]]], Operation[P, R]]:
+        """Declare an operation that waits for a person; such calls run one by one (P4)."""
+        return self._declare(
+            name,
+            Traits(
+                OperationKind.INTERACTIVE,
+                Risk.READ_ONLY,
+                streaming=streaming,
+                default_timeout=default_timeout,
+            ),
+        )
+
+    def _declare(
+        self, name: str | None, traits: Traits
+    ) -> Callable[[Callable[Concatenate[Context[S], P], Coroutine[Any, Any, R]]], Operation[P, R]]:
+        def decorate(
+            function: Callable[Concatenate[Context[S], P], Coroutine[Any, Any, R]],
+        ) -> Operation[P, R]:
+            operation = Operation(function, name, traits)
+            if operation.name in self.operations:
+                raise DeclarationError(
+                    f"operation {operation.name!r}", [f"is declared twice in {self.name}"]
+                )
+            self.operations[operation.name] = operation
+            return operation
+
+        return decorate
+
+    @property
+    def version(self) -> str:
+        """The version that Describe tells."""
+        return self._version if self._version is not None else _version_of(self.module)
+
+    def serve(self) -> None:
+        """Serve as a plugin until the host asks to stop; does not return before.
+
+        Started by a person and not by a host, it says on stderr what it is and exits 1.
+        """
+        # gRPC takes 100 ms to import, and only a served provider needs it: not a test, not a
+        # tool that lists what is declared.
+        from pluggableharness.sdk.serving import serve
+
+        serve(self)
+
+
+def _module_of_caller() -> str:
+    spec = sys._getframe(2).f_globals.get("__spec__")
+    name: str = spec.name if spec else sys._getframe(2).f_globals.get("__name__", "__main__")
+    return name.removesuffix(".__main__")
+
+
+def _version_of(module: str) -> str:
+    package = module.partition(".")[0]
+    version = getattr(sys.modules.get(package), "__version__", None)
+    if isinstance(version, str):
+        return version
+    # 60 ms to import, and only a Describe of a package without __version__ needs it.
+    from importlib import metadata
+
+    try:
+        names: Mapping[str, list[str]] = metadata.packages_distributions()
+        return metadata.version(names[package][0])
+    except (KeyError, metadata.PackageNotFoundError):
+        return "0.0.0"

@@ -1,0 +1,268 @@
+"""What a preview or a recorded payload looks like, in nodes that any frontend can draw (P29, P30).
+
+Plain values without a word of the wire; `tree_of` turns them into its messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, assert_never
+
+from pluggableharness.wire import render_pb2 as pb
+from pluggableharness.wire.structs import to_struct
+
+
+class Style(Enum):
+    """How a text is set off."""
+
+    NORMAL = "normal"
+    BOLD = "bold"
+    ITALIC = "italic"
+    CODE = "code"
+    DIM = "dim"
+    ERROR = "error"
+    WARNING = "warning"
+    SUCCESS = "success"
+
+
+class LineOp(Enum):
+    """What became of a line."""
+
+    CONTEXT = " "
+    ADD = "+"
+    REMOVE = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A run of text."""
+
+    content: str
+    style: Style | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """Text to be set as it is; `language` is a name such as "python"."""
+
+    content: str
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """One line without its line end."""
+
+    op: LineOp
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Neighbouring lines of a diff; starts count from 1."""
+
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+    lines: Sequence[DiffLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """A difference between two texts."""
+
+    hunks: Sequence[Hunk]
+
+    def unified(self, old_name: str, new_name: str) -> str:
+        """Return the diff as `diff -u` prints it; empty when nothing differs."""
+        if not self.hunks:
+            return ""
+        lines = [f"--- {old_name}", f"+++ {new_name}"]
+        for hunk in self.hunks:
+            old, new = (
+                _range(hunk.old_start, hunk.old_lines),
+                _range(hunk.new_start, hunk.new_lines),
+            )
+            lines.append(f"@@ -{old} +{new} @@")
+            lines += [line.op.value + line.text for line in hunk.lines]
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows below headers."""
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A text that leads to an address."""
+
+    text: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list, numbered or not."""
+
+    items: Sequence[Node]
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes one after another."""
+
+    children: Sequence[Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Collapsible:
+    """Nodes behind a line that opens them."""
+
+    summary: str
+    children: Sequence[Node]
+    collapsed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SubSession:
+    """A child session, to be opened or shown in place."""
+
+    session_id: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that a person may start: a call of `provider`'s operation `tool_name`."""
+
+    id: str
+    label: str
+    provider: str
+    tool_name: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+
+
+Node = Text | CodeBlock | Diff | Table | Link | Listing | Group | Collapsible | SubSession | Action
+
+
+def unified_diff(old: str, new: str, context: int = 3) -> Diff:
+    """Return how `new` differs from `old`, line by line."""
+    # 4 ms to import, and most calls show no diff.
+    import difflib
+
+    before, after = old.splitlines(), new.splitlines()
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    return Diff(
+        tuple(_hunk(before, after, group) for group in matcher.get_grouped_opcodes(context))
+    )
+
+
+def _hunk(
+    before: Sequence[str], after: Sequence[str], group: Sequence[tuple[str, int, int, int, int]]
+) -> Hunk:
+    lines: list[DiffLine] = []
+    for tag, old_from, old_to, new_from, new_to in group:
+        if tag == "equal":
+            lines += [DiffLine(LineOp.CONTEXT, text) for text in before[old_from:old_to]]
+        else:
+            lines += [DiffLine(LineOp.REMOVE, text) for text in before[old_from:old_to]]
+            lines += [DiffLine(LineOp.ADD, text) for text in after[new_from:new_to]]
+    first, last = group[0], group[-1]
+    old_lines, new_lines = last[2] - first[1], last[4] - first[3]
+    # `diff -u` numbers an empty side by the line before it.
+    return Hunk(
+        first[1] + (old_lines > 0), old_lines, first[3] + (new_lines > 0), new_lines, tuple(lines)
+    )
+
+
+def _range(start: int, lines: int) -> str:
+    return str(start) if lines == 1 else f"{start},{lines}"
+
+
+def tree_of(node: Node) -> pb.RenderTree:
+    """Return the wire's tree of a node."""
+    return pb.RenderTree(root=_message(node))
+
+
+def _message(node: Node) -> pb.RenderNode:
+    match node:
+        case Text(content, style):
+            return pb.RenderNode(text=pb.TextNode(content=content, style=style and _STYLES[style]))
+        case CodeBlock(content, language):
+            return pb.RenderNode(code_block=pb.CodeBlockNode(content=content, language=language))
+        case Diff(hunks):
+            return pb.RenderNode(diff=pb.DiffNode(hunks=map(_hunk_message, hunks)))
+        case Table(headers, rows):
+            table_rows = (pb.TableRow(cells=row) for row in rows)
+            return pb.RenderNode(table=pb.TableNode(headers=headers, rows=table_rows))
+        case Link(text, url):
+            return pb.RenderNode(link=pb.LinkNode(text=text, url=url))
+        case Listing(items, ordered):
+            return pb.RenderNode(list=pb.ListNode(items=_messages(items), ordered=ordered))
+        case Group(children):
+            return pb.RenderNode(group=pb.GroupNode(children=_messages(children)))
+        case Collapsible(summary, children, collapsed):
+            return pb.RenderNode(
+                collapsible=pb.CollapsibleNode(
+                    summary=summary,
+                    children=_messages(children),
+                    collapsed_by_default=collapsed,
+                )
+            )
+        case SubSession(session_id, summary):
+            return pb.RenderNode(
+                sub_session=pb.SubSessionNode(session_id=session_id, summary=summary)
+            )
+        case Action():
+            return pb.RenderNode(action=_action(node))
+        case _:
+            assert_never(node)
+
+
+_STYLES = {
+    Style.NORMAL: pb.TEXT_STYLE_NORMAL,
+    Style.BOLD: pb.TEXT_STYLE_BOLD,
+    Style.ITALIC: pb.TEXT_STYLE_ITALIC,
+    Style.CODE: pb.TEXT_STYLE_CODE,
+    Style.DIM: pb.TEXT_STYLE_DIM,
+    Style.ERROR: pb.TEXT_STYLE_ERROR,
+    Style.WARNING: pb.TEXT_STYLE_WARNING,
+    Style.SUCCESS: pb.TEXT_STYLE_SUCCESS,
+}
+_LINE_OPS = {
+    LineOp.CONTEXT: pb.DIFF_LINE_OP_CONTEXT,
+    LineOp.ADD: pb.DIFF_LINE_OP_ADD,
+    LineOp.REMOVE: pb.DIFF_LINE_OP_REMOVE,
+}
+
+
+def _messages(nodes: Sequence[Node]) -> Iterator[pb.RenderNode]:
+    return map(_message, nodes)
+
+
+def _hunk_message(hunk: Hunk) -> pb.DiffHunk:
+    return pb.DiffHunk(
+        old_start=hunk.old_start,
+        old_lines=hunk.old_lines,
+        new_start=hunk.new_start,
+        new_lines=hunk.new_lines,
+        lines=(pb.DiffLine(op=_LINE_OPS[line.op], text=line.text) for line in hunk.lines),
+    )
+
+
+def _action(action: Action) -> pb.ActionNode:
+    return pb.ActionNode(
+        id=action.id,
+        label=action.label,
+        provider=action.provider,
+        tool_name=action.tool_name,
+        args=to_struct(action.args),
+    )

@@ -1,0 +1,157 @@
+"""A provider's settings: a dataclass, its ConfigSchema, and reading what Configure brings (P28).
+
+Whatever is marked `Secret` is never shown in an error, and is collected for the redaction of
+everything that the provider sends (P31).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from pluggableharness.sdk.arguments import violations, without_nulls
+from pluggableharness.sdk.failures import DeclarationError, InvalidArguments
+from pluggableharness.sdk.shapes import Direction, Kind, Shape, Unshapely, shape_of
+from pluggableharness.wire.config_pb2 import AttrType, ConfigAttribute, ConfigSchema
+
+S = TypeVar("S")
+
+_SCALARS: Final = {
+    Kind.STRING: AttrType.ATTR_TYPE_STRING,
+    Kind.NUMBER: AttrType.ATTR_TYPE_NUMBER,
+    Kind.BOOLEAN: AttrType.ATTR_TYPE_BOOL,
+}
+_LISTS: Final = {
+    Kind.STRING: AttrType.ATTR_TYPE_LIST_STRING,
+    Kind.NUMBER: AttrType.ATTR_TYPE_LIST_NUMBER,
+}
+
+
+class SettingsReader(Generic[S]):
+    """Reads settings of one dataclass; `None` stands for a provider without any."""
+
+    def __init__(self, settings: type[S] | None) -> None:
+        """Derive the schema.
+
+        Raises:
+            DeclarationError: with every field that a configuration cannot hold.
+        """
+        self._class = settings
+        self._shape = _shape(settings)
+        self.schema = ConfigSchema(attributes=_attributes(self._shape))
+
+    def read(self, values: Mapping[str, Any]) -> S:
+        """Return the settings that a decoded provider block stands for.
+
+        Raises:
+            InvalidArguments: naming each field that is missing, unknown or wrong.
+        """
+        given = without_nulls(self._shape, values)
+        found = tuple(violations(self._shape, given, ""))
+        if found:
+            raise InvalidArguments("; ".join(found))
+        if self._class is None:
+            return None  # type: ignore[return-value]  # S is None where there is no class
+        try:
+            return msgspec.convert(given, self._class)
+        except msgspec.ValidationError as error:
+            # What is left is what the class itself refuses, in __post_init__.
+            raise InvalidArguments(str(error)) from None
+
+    def secrets(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the secret texts among the values of a block."""
+        return tuple(_secrets(self._shape, values))
+
+
+def _shape(settings: type[Any] | None) -> Shape:
+    if settings is None:
+        return Shape(Kind.OBJECT, dict, closed=True)
+    subject = f"settings {settings.__name__}"
+    if not is_dataclass(settings):
+        raise DeclarationError(subject, ["is no dataclass"])
+    try:
+        shape = shape_of(settings, "settings", Direction.IN)
+    except Unshapely as unshapely:
+        raise DeclarationError(subject, unshapely.problems) from None
+    problems = list(_problems(shape, "settings"))
+    if problems:
+        raise DeclarationError(subject, problems)
+    return shape
+
+
+def _problems(shape: Shape, path: str) -> list[str]:
+    found: list[str] = []
+    for name, member in shape.properties.items():
+        where = f"{path}.{name}"
+        if member.closed:
+            found += _problems(member, where)
+        elif _type(member) is None:
+            found.append(
+                f"{where} is {member.core}; a configuration holds strings, numbers, booleans, "
+                "lists of strings or numbers, dict[str, str] and dataclasses of these"
+            )
+    return found
+
+
+def _type(shape: Shape) -> AttrType | None:
+    if shape.kind is Kind.ARRAY:
+        return _LISTS.get(shape.items.kind) if shape.items else None
+    if shape.kind is Kind.OBJECT:
+        if shape.closed:
+            return AttrType.ATTR_TYPE_OBJECT
+        texts = shape.items is not None and shape.items.kind is Kind.STRING
+        return AttrType.ATTR_TYPE_MAP_STRING if texts else None
+    return _SCALARS[shape.kind]
+
+
+def _attributes(shape: Shape) -> list[ConfigAttribute]:
+    defaults = _defaults(shape.core)
+    return [
+        ConfigAttribute(
+            name=name,
+            type=_type(member),
+            required=name in shape.required,
+            sensitive=member.secret,
+            description=member.description,
+            object_attributes=_attributes(member),
+            default_json=None if member.secret else defaults.get(name),
+        )
+        for name, member in shape.properties.items()
+    ]
+
+
+def _defaults(core: Any) -> dict[str, str]:
+    """Return the defaults of a dataclass as JSON; None is what an absent one is anyway."""
+    found: dict[str, str] = {}
+    for member in fields(core) if is_dataclass(core) else ():
+        value = member.default
+        if value is MISSING and member.default_factory is not MISSING:
+            value = member.default_factory()
+        if value is not MISSING and value is not None:
+            found[member.name] = msgspec.json.encode(value).decode()
+    return found
+
+
+def _secrets(shape: Shape, value: Any) -> list[str]:
+    if shape.secret:
+        return _texts(value)
+    found: list[str] = []
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            inner = shape.properties.get(name)
+            if inner is not None:
+                found += _secrets(inner, member)
+    return found
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [text for member in value.values() for text in _texts(member)]
+    if isinstance(value, (list, tuple)):
+        return [text for member in value for text in _texts(member)]
+    return []
