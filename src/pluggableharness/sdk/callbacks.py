@@ -7,8 +7,9 @@ nothing of either.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct
 
 LogLevel = Literal["trace", "debug", "info", "warn", "error", "fatal"]
 
@@ -36,8 +37,7 @@ SessionStatus = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class CallRef:
+class CallRef(Struct, frozen=True):
     """Which call asks: the kernel files under it what it gets."""
 
     call_id: str
@@ -45,16 +45,14 @@ class CallRef:
     turn_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Emitted:
+class Emitted(Struct, frozen=True):
     """Where the kernel's log holds an emitted event."""
 
     id: str
     sequence: int
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOutcome:
+class SessionOutcome(Struct, frozen=True):
     """How a child session ended; only its final message comes back (K22)."""
 
     session_id: str
@@ -65,8 +63,7 @@ class SessionOutcome:
     output_tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRequest:
+class SessionRequest(Struct, frozen=True):
     """A child session to run. The bounds may only lower what the kernel grants (K23)."""
 
     profile: str

@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from pluggableharness.sdk.callbacks import Callbacks, CallRef
 from pluggableharness.sdk.context import Context
@@ -27,12 +28,13 @@ from pluggableharness.sdk.failures import (
 from pluggableharness.sdk.operation import Operation
 from pluggableharness.sdk.provider import Provider
 from pluggableharness.sdk.redaction import Redactor
-from pluggableharness.sdk.render import Node
 from pluggableharness.sdk.stream import EventStream
 
+if TYPE_CHECKING:
+    from pluggableharness.sdk.render import Node
 
-@dataclass(frozen=True, slots=True)
-class Call:
+
+class Call(Struct, frozen=True):
     """What the kernel asks for."""
 
     ref: CallRef

@@ -10,21 +10,24 @@ import inspect
 import re
 import typing
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, TypeVar
+
+from msgspec import Struct
 
 from pluggableharness.sdk.arguments import converted, without_nulls
 from pluggableharness.sdk.context import Context
 from pluggableharness.sdk.failures import DeclarationError
-from pluggableharness.sdk.render import Node
 from pluggableharness.sdk.results import result_encoder
 from pluggableharness.sdk.shapes import Direction, Kind, Shape, Unshapely, shape_of
 
+if TYPE_CHECKING:
+    from pluggableharness.sdk.render import Node
+
 P = ParamSpec("P")
 R = TypeVar("R")
-Previewer = TypeVar("Previewer", bound=Callable[..., Awaitable[Node | None]])
-Renderer = TypeVar("Renderer", bound=Callable[[dict[str, Any]], Node])
+Previewer = TypeVar("Previewer", bound="Callable[..., Awaitable[Node | None]]")
+Renderer = TypeVar("Renderer", bound="Callable[[dict[str, Any]], Node]")
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -47,8 +50,7 @@ class Risk(StrEnum):
     CRITICAL = "critical"
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(Struct, frozen=True):
     """What an author declares beside the function itself."""
 
     kind: OperationKind
@@ -129,8 +131,7 @@ class Operation(Generic[P, R]):
         return function
 
 
-@dataclass(frozen=True, slots=True)
-class _Signature:
+class _Signature(Struct, frozen=True):
     """What a function's parameters and its return say."""
 
     arguments: Shape

@@ -6,9 +6,10 @@ Plain values without a word of the wire; `tree_of` turns them into its messages.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, assert_never
+
+from msgspec import Struct, field
 
 from pluggableharness.wire import render_pb2 as pb
 from pluggableharness.wire.structs import to_struct
@@ -35,32 +36,28 @@ class LineOp(Enum):
     REMOVE = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A run of text."""
 
     content: str
     style: Style | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CodeBlock:
+class CodeBlock(Struct, frozen=True):
     """Text to be set as it is; `language` is a name such as "python"."""
 
     content: str
     language: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DiffLine:
+class DiffLine(Struct, frozen=True):
     """One line without its line end."""
 
     op: LineOp
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """Neighbouring lines of a diff; starts count from 1."""
 
     old_start: int
@@ -70,8 +67,7 @@ class Hunk:
     lines: Sequence[DiffLine]
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """A difference between two texts."""
 
     hunks: Sequence[Hunk]
@@ -91,39 +87,34 @@ class Diff:
         return "\n".join(lines) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Rows below headers."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A text that leads to an address."""
 
     text: str
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """A list, numbered or not."""
 
     items: Sequence[Node]
     ordered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Nodes one after another."""
 
     children: Sequence[Node]
 
 
-@dataclass(frozen=True, slots=True)
-class Collapsible:
+class Collapsible(Struct, frozen=True):
     """Nodes behind a line that opens them."""
 
     summary: str
@@ -131,16 +122,14 @@ class Collapsible:
     collapsed: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class SubSession:
+class SubSession(Struct, frozen=True):
     """A child session, to be opened or shown in place."""
 
     session_id: str
     summary: str
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """Something that a person may start: a call of `provider`'s operation `tool_name`."""
 
     id: str

@@ -11,11 +11,11 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from msgspec import Meta
+from msgspec import Meta, Struct, field
 
 from pluggableharness.sdk.annotations import Secret
 
@@ -32,8 +32,7 @@ class Kind(Enum):
     ARRAY = "array"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What the author's types say beyond the schema subset; checked by the SDK alone (P8)."""
 
     whole: bool = False
@@ -46,8 +45,7 @@ class Limits:
     pattern: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """One node of a declared type."""
 
     kind: Kind
@@ -102,8 +100,7 @@ def shape_of(annotation: Any, path: str, direction: Direction) -> Shape:
     return shape
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Struct, frozen=True):
     problems: list[str]
     direction: Direction
 
