@@ -1,7 +1,7 @@
 """The render tree there and back."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pluggableharness.kernel.codec.render import RenderError, render_from_wire, render_to_wire
@@ -50,6 +50,7 @@ def _branches(inner: st.SearchStrategy[RenderNode]) -> st.SearchStrategy[RenderN
 
 
 @pytest.mark.req("P29", "P30")
+@settings(deadline=None)
 @given(st.recursive(LEAVES, _branches, max_leaves=8))
 def test_a_tree_comes_back_as_it_went(root: RenderNode) -> None:
     sent = render_to_wire(root).SerializeToString()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pluggableharness.kernel.codec.tool import (
@@ -117,6 +117,7 @@ def test_concurrency_of_an_interactive_operation_is_dropped() -> None:
 
 
 @pytest.mark.req("P7", "P9")
+@settings(deadline=None)
 @given(OBJECTS)
 def test_a_call_carries_its_id_its_place_and_its_arguments(arguments: dict[str, object]) -> None:
     operation = operation_from_wire("filesystem", declaration())
@@ -146,6 +147,7 @@ def test_events_keep_what_is_set_and_what_is_not() -> None:
     assert lead_up_from_wire(killed) == ExitStatus(137, "SIGKILL")
 
 
+@settings(deadline=None)
 @given(OBJECTS, st.sampled_from(ErrorCategory), st.booleans(), st.none() | OBJECTS)
 def test_outcomes_come_back_as_they_went(
     payload: dict[str, object],
