@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from pluggableharness.sdk.callbacks import Callbacks, CallRef
 from pluggableharness.sdk.context import Context
-from pluggableharness.sdk.events import Event, Failure, LeadUp, Result, Terminal
+from pluggableharness.sdk.events import Failure, LeadUp, Result, Terminal
 from pluggableharness.sdk.failures import (
     Category,
     ExecutionFailed,
@@ -85,7 +85,7 @@ class Runner:
         self._unconfigured = ""
 
     async def run(
-        self, call: Call, send: Callable[[Event], Awaitable[None]], ending: Ending
+        self, call: Call, send: Callable[[LeadUp], Awaitable[None]], ending: Ending
     ) -> Terminal:
         """Run a call and return its terminal event, which is not sent.
 
@@ -99,7 +99,7 @@ class Runner:
         except ToolFailure as failure:
             return self._clean(_failure(failure))
         events = EventStream(operation.name, operation.traits.streaming, self._sender(send))
-        context = Context(call.ref, call.working_directory, self._settings, events, self._callbacks)
+        context = self._context(call, events)
         try:
             terminal = await self._end(operation, context, arguments, events, ending)
             # A function that swallows its cancellation was cancelled all the same.
@@ -123,8 +123,18 @@ class Runner:
         arguments = operation.read(call.arguments)
         events = EventStream(operation.name, False, _nowhere)
         events.abandon("a preview sends no events")
-        context = Context(call.ref, call.working_directory, self._settings, events, self._callbacks)
+        context = self._context(call, events)
         return await operation.previewer(context, **arguments)
+
+    def _context(self, call: Call, events: EventStream) -> Context[Any]:
+        return Context(
+            call.ref,
+            call.working_directory,
+            self._settings,
+            events,
+            self._callbacks,
+            self.redactor,
+        )
 
     def _operation(self, call: Call) -> Operation[..., Any]:
         if self._unconfigured:
@@ -179,7 +189,7 @@ class Runner:
         return Failure(Category.UNKNOWN, message)
 
     def _sender(
-        self, send: Callable[[Event], Awaitable[None]]
+        self, send: Callable[[LeadUp], Awaitable[None]]
     ) -> Callable[[LeadUp], Awaitable[None]]:
         redactor = self.redactor
         if not redactor.active:

@@ -17,6 +17,7 @@ from pluggableharness.sdk.callbacks import (
 )
 from pluggableharness.sdk.events import Stream
 from pluggableharness.sdk.failures import ExecutionFailed
+from pluggableharness.sdk.redaction import Redactor
 from pluggableharness.sdk.stream import EventStream
 
 S = TypeVar("S")
@@ -30,7 +31,15 @@ class Context(Generic[S]):
     after the function has ended (P26).
     """
 
-    __slots__ = ("_call", "_callbacks", "_events", "_working_directory", "report", "settings")
+    __slots__ = (
+        "_call",
+        "_callbacks",
+        "_events",
+        "_redactor",
+        "_working_directory",
+        "report",
+        "settings",
+    )
 
     def __init__(
         self,
@@ -39,11 +48,13 @@ class Context(Generic[S]):
         settings: S,
         events: EventStream,
         callbacks: Callbacks,
+        redactor: Redactor,
     ) -> None:
         self._call = call
         self._working_directory = working_directory
         self._events = events
         self._callbacks = callbacks
+        self._redactor = redactor
         self.settings = settings
         self.report: Mapping[str, Any] | None = None
 
@@ -94,7 +105,8 @@ class Context(Generic[S]):
 
     async def log(self, level: LogLevel, message: str, **fields: Any) -> None:
         """Add an entry to the kernel's log; does not wait for it to get there."""
-        self._callbacks.log(self._call, level, message, fields)
+        clean = self._redactor
+        self._callbacks.log(self._call, level, clean.text(message), clean.value(fields))
 
     async def emit(self, kind: EventKind, payload: bytes, schema_version: str) -> Emitted:
         """Store an event in the record of this call's session (K28).

@@ -36,6 +36,18 @@ def to_struct(mapping: Mapping[str, Any]) -> Struct:
     return struct
 
 
+def fill_struct(struct: Struct, mapping: Mapping[str, Any]) -> None:
+    """Do what `to_struct` does with an empty Struct that already lies in a message.
+
+    Saves the copy, and counts as set even when `mapping` is empty.
+
+    Raises:
+        ValueError: as `to_struct`.
+    """
+    struct.SetInParent()
+    _fill_struct(struct, mapping, (), 1)
+
+
 def from_struct(struct: Struct) -> dict[str, Any]:
     """Return what `struct` holds as JSON values; a number without a fraction becomes an int.
 

@@ -1,0 +1,149 @@
+"""One plugin process, from its handshake line to its end.
+
+Starts the server, says where it listens, and ends in order when the host asks or SIGTERM comes:
+running calls are cancelled, their reports and the log are sent, and then it returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import grpc.aio
+
+from pluggableharness.sdk.calling import Runner
+from pluggableharness.sdk.serving.kernel_link import KernelLink
+from pluggableharness.sdk.serving.messages import MAX_MESSAGE_BYTES
+from pluggableharness.sdk.serving.printed import Printed
+from pluggableharness.sdk.serving.services import PluginServices
+from pluggableharness.sdk.serving.tools import ToolService
+from pluggableharness.wire.handshake import (
+    CLIENT_CERTIFICATE_VARIABLE,
+    SOCKET_DIR_VARIABLE,
+    Handshake,
+    Network,
+    format_handshake,
+    started_by_host,
+)
+
+if TYPE_CHECKING:
+    from pluggableharness.sdk.provider import Provider
+
+MAX_PENDING: Final = 100_000
+"""Calls that may wait to be taken up. gRPC's own limit drops some of 1,000 at random (S15)."""
+END_SECONDS: Final = 1.5
+"""What an orderly end may take: the host kills after 2 s (K16)."""
+MAX_SOCKET_PATH: Final = 107
+_PR_SET_DUMPABLE: Final = 4
+
+
+def serve(provider: Provider[Any]) -> None:
+    """Serve until the host asks to stop.
+
+    Raises:
+        SystemExit: no host started the process, or it asks for what is not there.
+    """
+    if not started_by_host(os.environ):
+        _refuse(
+            f"{provider.name} is a plugin of the agent harness and is started by it, not by hand. "
+            "To try one of its operations:\n"
+            f"  harness call --provider {_command_line()} "
+            f"{provider.name}.{next(iter(provider.operations), 'OPERATION')} NAME=VALUE …"
+        )
+    if os.environ.get(CLIENT_CERTIFICATE_VARIABLE):
+        _refuse(
+            f"{provider.name}: the host asks for mutual TLS ({CLIENT_CERTIFICATE_VARIABLE}), and "
+            "this provider cannot do automatic mutual TLS yet: turn AutoMTLS off in the host"
+        )
+    _undumpable()
+    asyncio.run(_serve(provider))
+
+
+async def _serve(provider: Provider[Any]) -> None:
+    end = asyncio.Event()
+    _end_by_signal(end)
+    printed = Printed()
+    line_to = printed.take_stdout()
+    kernel = KernelLink(provider.name)
+    tools = ToolService(Runner(provider, kernel), kernel)
+    server = grpc.aio.server(
+        options=(
+            ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+            ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+            ("grpc.server.max_pending_requests", MAX_PENDING),
+            ("grpc.server.max_pending_requests_hard_limit", MAX_PENDING),
+        )
+    )
+    plugin = PluginServices(kernel, printed, end.set)
+    server.add_generic_rpc_handlers((tools.handler(), *plugin.handlers()))
+    path = _socket_path(os.environ)
+    server.add_insecure_port(f"unix:{path}")
+    await server.start()
+    os.write(line_to, format_handshake(Handshake(Network.UNIX, str(path))))
+    os.close(line_to)
+    await end.wait()
+    await _end(server, tools, kernel)
+    path.unlink(missing_ok=True)
+
+
+async def _end(server: grpc.aio.Server, tools: ToolService, kernel: KernelLink) -> None:
+    try:
+        async with asyncio.timeout(END_SECONDS):
+            # Without grace: each running call is cancelled, and says through Emit what it did.
+            await server.stop(None)
+            await tools.settled()
+            await kernel.close()
+            await _leave_no_task()
+    except TimeoutError:
+        print("a call did not end in time and is left to the host", file=sys.stderr)
+
+
+async def _leave_no_task() -> None:
+    """Let gRPC's own tasks come to their ends: one that is cancelled prints a traceback."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        await asyncio.wait(others, timeout=0.1)
+
+
+def _end_by_signal(end: asyncio.Event) -> None:
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, end.set)
+    # An interrupt at the terminal is for the host, which decides what becomes of us. A handler,
+    # and not SIG_IGN, because children would inherit that.
+    signal.signal(signal.SIGINT, lambda *_: None)
+
+
+def _socket_path(environment: Mapping[str, str]) -> Path:
+    directory = environment.get(SOCKET_DIR_VARIABLE)
+    if not directory:
+        # 4 ms to import, and a host that gives no directory is rare.
+        import tempfile
+
+        directory = tempfile.mkdtemp(prefix="plugin-")
+    path = Path(directory).absolute() / f"plugin-{os.getpid()}"
+    if len(os.fsencode(path)) > MAX_SOCKET_PATH:
+        _refuse(
+            f"the socket's path {str(path)!r} is longer than the {MAX_SOCKET_PATH} bytes that "
+            f"the system takes: set a shorter {SOCKET_DIR_VARIABLE} or TMPDIR"
+        )
+    return path
+
+
+def _undumpable() -> None:
+    """Keep other processes of this user out of our memory, where secrets are (R6)."""
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def _command_line() -> str:
+    return " ".join((Path(sys.executable).name, *sys.orig_argv[1:]))
+
+
+def _refuse(message: str) -> NoReturn:
+    print(message, file=sys.stderr)
+    raise SystemExit(1)
