@@ -91,9 +91,10 @@ class _Proofs:
 
 def _ran_everything(config: pytest.Config, exitstatus: int) -> bool:
     """Tell whether nothing was selected or cut short, so that what is missing means something."""
-    options = config.option
-    chosen = options.keyword or options.markexpr or options.deselect or options.lf
-    cut_short = options.maxfail and exitstatus != pytest.ExitCode.OK
+    chosen = any(
+        config.getoption(name, False) for name in ("keyword", "markexpr", "deselect", "lf")
+    )
+    cut_short = config.getoption("maxfail") and exitstatus != pytest.ExitCode.OK
     whole = {config.rootpath, config.rootpath / "tests"}
     asked = {(config.invocation_params.dir / argument).resolve() for argument in config.args}
     ended = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
