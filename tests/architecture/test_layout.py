@@ -55,6 +55,12 @@ def test_every_module_says_what_it_owns() -> None:
     assert [str(path) for path in sources(PACKAGE) if not ast.get_docstring(parsed(path))] == []
 
 
+def test_every_folder_is_a_package() -> None:
+    """The import contracts do not see the modules of one that is not."""
+    folders = {path.parent for path in sources(PACKAGE)}
+    assert [str(folder) for folder in folders if not (folder / "__init__.py").exists()] == []
+
+
 def test_a_function_that_imports_our_own_modules_says_what_that_puts_off() -> None:
     """It is for start-up time alone: the import contracts see these like any other import."""
     silent = [
