@@ -131,7 +131,7 @@ def parse_handshake(line: bytes) -> Handshake:
             "serve it with go-plugin's GRPCServer (or any gRPC server)"
         )
     # With multiplexing offered, go-plugin appends whether it can. We never ask, so either will do.
-    if len(fields) > 7 or fields[6:] not in ([], ["true"], ["false"]):
+    if fields[6:] not in ([], ["true"], ["false"]):
         raise HandshakeError(f"the plugin's handshake has fields too many: {_shown(line)}")
     network = _network(fields[2])
     _check_address(network, fields[3])
