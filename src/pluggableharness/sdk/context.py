@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pluggableharness.sdk.callbacks import (
     Callbacks,
@@ -19,6 +18,9 @@ from pluggableharness.sdk.events import Stream
 from pluggableharness.sdk.failures import ExecutionFailed
 from pluggableharness.sdk.redaction import Redactor
 from pluggableharness.sdk.stream import EventStream
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 S = TypeVar("S")
 
@@ -85,6 +87,9 @@ class Context(Generic[S]):
                 f"the call's working directory is {self._working_directory!r}, expected an "
                 "absolute path: the kernel must set call_context.working_directory"
             )
+        # 3 ms to import at the start, and many operations have no path.
+        from pathlib import Path
+
         return Path(self._working_directory)
 
     async def output(self, data: bytes | bytearray | memoryview, stream: Stream = "stdout") -> None:

@@ -7,12 +7,12 @@ running calls are cancelled, their reports and the log are sent, and then it ret
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import os
 import signal
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import grpc.aio
@@ -85,11 +85,13 @@ async def _serve(provider: Provider[Any]) -> None:
     path = _socket_path(os.environ)
     server.add_insecure_port(f"unix:{path}")
     await server.start()
-    os.write(line_to, format_handshake(Handshake(Network.UNIX, str(path))))
+    os.write(line_to, format_handshake(Handshake(Network.UNIX, path)))
     os.close(line_to)
     await end.wait()
     await _end(server, tools, kernel)
-    path.unlink(missing_ok=True)
+    # gRPC removes its socket itself, but does not promise to.
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 async def _end(server: grpc.aio.Server, tools: ToolService, kernel: KernelLink) -> None:
@@ -119,17 +121,17 @@ def _end_by_signal(end: asyncio.Event) -> None:
     signal.signal(signal.SIGINT, lambda *_: None)
 
 
-def _socket_path(environment: Mapping[str, str]) -> Path:
+def _socket_path(environment: Mapping[str, str]) -> str:
     directory = environment.get(SOCKET_DIR_VARIABLE)
     if not directory:
         # 4 ms to import, and a host that gives no directory is rare.
         import tempfile
 
         directory = tempfile.mkdtemp(prefix="plugin-")
-    path = Path(directory).absolute() / f"plugin-{os.getpid()}"
+    path = os.path.abspath(os.path.join(directory, f"plugin-{os.getpid()}"))
     if len(os.fsencode(path)) > MAX_SOCKET_PATH:
         _refuse(
-            f"the socket's path {str(path)!r} is longer than the {MAX_SOCKET_PATH} bytes that "
+            f"the socket's path {path!r} is longer than the {MAX_SOCKET_PATH} bytes that "
             f"the system takes: set a shorter {SOCKET_DIR_VARIABLE} or TMPDIR"
         )
     return path
@@ -141,7 +143,7 @@ def _undumpable() -> None:
 
 
 def _command_line() -> str:
-    return " ".join((Path(sys.executable).name, *sys.orig_argv[1:]))
+    return " ".join((os.path.basename(sys.executable), *sys.orig_argv[1:]))
 
 
 def _refuse(message: str) -> NoReturn:
