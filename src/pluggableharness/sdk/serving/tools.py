@@ -130,6 +130,7 @@ class ToolService:
 
     async def render(self, request: bytes, rpc: Rpc) -> bytes:
         """Draw a recorded payload (P30); without a function for it the response is empty."""
+        # As in preview: only what is to be shown needs the nodes.
         from pluggableharness.sdk.render import tree_of
 
         message = tool_pb2.RenderRequest.FromString(request)
