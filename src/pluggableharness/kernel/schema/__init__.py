@@ -4,11 +4,12 @@ Pure: values in, values out. It knows the domain's `Schema` and plain JSON value
 nothing of the wire, of providers or of who asks.
 """
 
-from pluggableharness.kernel.schema.arguments import parse_arguments, without_nulls
 from pluggableharness.kernel.schema.declaration import Problem, declaration_problems
 from pluggableharness.kernel.schema.explain import explain
-from pluggableharness.kernel.schema.export import to_json_schema
+from pluggableharness.kernel.schema.json_schema import to_json_schema
 from pluggableharness.kernel.schema.nearest import nearest, nearest_first
+from pluggableharness.kernel.schema.nulls import without_nulls
+from pluggableharness.kernel.schema.parse import parse_arguments
 from pluggableharness.kernel.schema.validate import MAX_VIOLATIONS, violations
 from pluggableharness.kernel.schema.violation import Violation
 

@@ -1,19 +1,14 @@
-"""From what a model wrote to arguments that can be checked, strictly (P8)."""
+"""Argument text to a JSON object, strictly (P8)."""
 
 import json
-from collections.abc import Mapping
 from math import isfinite
 from typing import NoReturn, cast
 
-from pluggableharness.kernel.domain.operation import Schema, SchemaType
 from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.schema.violation import Violation, quoted, shown
 
 _DIGITS = 20
 """Longer integers are refused unread: they are out of range, and Python raises on huge ones."""
-
-
-_CONTAINERS = (SchemaType.OBJECT, SchemaType.ARRAY)
 
 
 class _Refused(Exception):
@@ -44,42 +39,6 @@ def parse_arguments(text: str) -> JsonObject | Violation:
     if not isinstance(value, dict):
         return Violation("", "a JSON object", shown(value))
     return cast("JsonObject", value)
-
-
-def without_nulls(schema: Schema, arguments: JsonObject) -> JsonObject:
-    """The arguments without the nulls of optional declared properties, at every level (P8).
-
-    Models write null for "not given". Nothing else is converted, and what holds no such null
-    is returned as it is, uncopied.
-    """
-    return cast("JsonObject", _pruned(schema, arguments))
-
-
-def _pruned(schema: Schema, value: Json) -> Json:
-    if schema.type is SchemaType.OBJECT and isinstance(value, dict | Mapping):
-        return _pruned_object(schema, value)
-    if schema.type is SchemaType.ARRAY and schema.items and isinstance(value, list | tuple):
-        items = [_pruned(schema.items, item) for item in value]
-        changed = any(new is not old for new, old in zip(items, value, strict=True))
-        return items if changed else value
-    return value
-
-
-def _pruned_object(schema: Schema, value: JsonObject) -> JsonObject:
-    changed: dict[str, Json] = {}
-    dropped: list[str] = []
-    for name, item in value.items():
-        inner = schema.properties.get(name)
-        if inner is None:
-            continue
-        if item is None:
-            if name not in schema.required:
-                dropped.append(name)
-        elif inner.type in _CONTAINERS and (new := _pruned(inner, item)) is not item:
-            changed[name] = new
-    if not changed and not dropped:
-        return value
-    return {name: changed.get(name, item) for name, item in value.items() if name not in dropped}
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
