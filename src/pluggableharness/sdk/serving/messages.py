@@ -17,6 +17,7 @@ from pluggableharness.sdk.events import (
     PartialResult,
     Progress,
     Result,
+    Stream,
     Terminal,
 )
 from pluggableharness.sdk.failures import Category
@@ -79,12 +80,10 @@ def lead_up(event: LeadUp) -> bytes:
     Raises:
         ValueError: a payload holds what a Struct cannot carry.
     """
+    if isinstance(event, OutputChunk):
+        return output_chunk(event.data, event.stream)
     response = tool_pb2.InvokeResponse()
     match event:
-        case OutputChunk(data, stream):
-            chunk = response.event.output_chunk
-            chunk.stream = _STREAMS[stream]
-            chunk.data = data
         case Progress(message, fraction):
             response.event.progress.message = message
             if fraction is not None:
@@ -97,6 +96,27 @@ def lead_up(event: LeadUp) -> bytes:
             if signal is not None:
                 status.signal = signal
     return response.SerializeToString()
+
+
+def output_chunk(data: bytes, stream: Stream) -> bytes:
+    """Return a chunk as an InvokeResponse, in the wire format itself.
+
+    A message would copy the data twice, into itself and out again, and output is the one thing
+    here that comes by the gigabyte (S9): this copies it once.
+    """
+    head = b"\x08%c\x12%b" % (_STREAMS[stream], _varint(len(data)))
+    chunk = b"\x0a%b" % _varint(len(head) + len(data))
+    event = b"\x0a%b" % _varint(len(chunk) + len(head) + len(data))
+    return b"".join((event, chunk, head, data))
+
+
+def _varint(number: int) -> bytes:
+    encoded = bytearray()
+    while number > 127:
+        encoded.append(number & 127 | 128)
+        number >>= 7
+    encoded.append(number)
+    return bytes(encoded)
 
 
 def terminal(operation: str, event: Terminal) -> bytes:
