@@ -1,20 +1,26 @@
 """`harness call`: one operation, by a person's own hand (K4)."""
 
 import argparse
-import asyncio
-import os
 import shlex
 import sys
-from pathlib import Path
 
 from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.exits import DENIED, DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
+from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.domain.errors import UsageError
-from pluggableharness.kernel.domain.outcome import Failure, Outcome
-from pluggableharness.kernel.frontends.call_output import CallOutput
+from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
+from pluggableharness.kernel.domain.render import RenderNode
+from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.first_party import NAMES, first_party
+from pluggableharness.kernel.frontends.call_output import CallOutput, show
 from pluggableharness.kernel.frontends.json_lines import CallLines
-from pluggableharness.kernel.kernel import Kernel, opened_for_one_call
+from pluggableharness.kernel.frontends.json_shapes import node
+from pluggableharness.kernel.frontends.json_values import ascii_line, pretty
+from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.turn.denial import was_denied
 
 _EPILOG = """\
 examples:
@@ -38,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provider",
         metavar="EXECUTABLE",
-        help="run this provider instead of a first-party one; a command line is split as a shell would",
+        help="run this provider instead of a first-party one; split into words as by a shell",
     )
     parser.add_argument("--cwd", metavar="DIR", default=".", help="the call's working directory")
     parser.add_argument("--timeout", metavar="S", type=float, help="deadline in seconds")
@@ -60,15 +66,70 @@ async def _call(options: argparse.Namespace) -> int:
             f"'{options.operation}' is not PROVIDER.OPERATION; `harness tools` lists them"
         )
     setup = Setup(
-        working_directory=working_directory(options.cwd),
+        working_directory(options.cwd),
         providers=(_spec(provider, options.provider),),
         timeout_s=options.timeout,
+        allow_all=True,
     )
-    frontend = CallLines(sys.stdout) if options.json else CallOutput()
     async with opened(setup) as kernel:
         operation = await kernel.operation(options.operation)
         arguments = read_arguments(operation, options.pairs, options.args)
         if options.preview:
-            return show_preview(await kernel.preview(options.operation, arguments), options.json)
-        outcome = await kernel.call(options.operation, arguments, frontend)
-    return _exit_code(outcome)
+            return await _preview(kernel, options.operation, arguments, options.json)
+        frontend = CallLines(sys.stdout) if options.json else CallOutput()
+        try:
+            return _exit_code(await kernel.call(options.operation, arguments, frontend))
+        finally:
+            frontend.close()
+
+
+def _spec(provider: str, command: str | None) -> ProviderSpec:
+    if command is not None:
+        return ProviderSpec(provider, _command(command))
+    if provider in NAMES:
+        # What a person calls by hand, they know: having read the file first is for models (K4).
+        config: JsonObject = {"require_read": False} if provider == "filesystem" else {}
+        return first_party(provider, config)
+    near = nearest(provider, NAMES)
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(NAMES)}"
+    raise UsageError(
+        f"there is no first-party provider '{provider}'; {hint} For another, give --provider"
+    )
+
+
+def _command(written: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(written))
+    except ValueError as error:
+        raise UsageError(f"--provider {written}: {error}") from error
+    if not words:
+        raise UsageError("--provider: name an executable")
+    return words
+
+
+async def _preview(
+    kernel: Kernel, operation: str, arguments: JsonObject | str, as_json: bool
+) -> int:
+    found = await kernel.preview(operation, arguments)
+    if isinstance(found, Failure):
+        print(f"{operation}: {found.category.value}: {found.message}", file=sys.stderr)
+        return FAILED
+    if as_json:
+        print(ascii_line({"type": "preview", "node": None if found is None else node(found)}))
+    else:
+        _show(found, operation, arguments)
+    return DONE
+
+
+def _show(found: RenderNode | None, operation: str, arguments: JsonObject | str) -> None:
+    if found is not None:
+        show(found, sys.stdout)
+    else:
+        text = arguments if isinstance(arguments, str) else pretty(arguments)
+        print(f"{operation} has no preview. Its arguments:\n{text}")
+
+
+def _exit_code(outcome: Outcome) -> int:
+    if isinstance(outcome, Success):
+        return DONE
+    return DENIED if was_denied(outcome) else FAILED

@@ -43,11 +43,16 @@ def main(options: argparse.Namespace) -> int:
 
 async def _run(options: argparse.Namespace) -> int:
     script = read_script(Path(options.script))
-    frontend = JsonLines(sys.stdout) if options.json else Terminal()
     setup = Setup(working_directory(options.cwd), allow_all=options.allow_all)
-    async with opened(setup) as kernel:
-        session = await kernel.session(ScriptModel(script), frontend)
-        end = await session.run(script.prompt)
+    frontend = JsonLines(sys.stdout) if options.json else Terminal()
+    try:
+        async with (
+            opened(setup) as kernel,
+            kernel.session(ScriptModel(script), frontend) as session,
+        ):
+            end = await session.run(script.prompt)
+    finally:
+        frontend.close()
     if end.status is not SessionStatus.COMPLETED:
         return FAILED
     return DENIED if session.denied else DONE

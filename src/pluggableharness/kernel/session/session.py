@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pluggableharness.kernel.domain.call import CallContext
 from pluggableharness.kernel.domain.errors import ModelFailed
 from pluggableharness.kernel.domain.identity import ulid
-from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, Text
+from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, Text, ToolResult
 from pluggableharness.kernel.domain.news import SessionEnded, SessionStarted
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Success
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.session.ports import SessionRecord
+from pluggableharness.kernel.turn.denial import was_denied
 from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.turn import run_turn
 
@@ -47,6 +48,17 @@ class Session:
         except ModelFailed as failed:
             end = await self._finish(SessionStatus.FAILED, str(failed))
         return end
+
+    @property
+    def denied(self) -> bool:
+        """Whether policy or a person denied any call of it."""
+        outcomes = [
+            block.outcome
+            for message in self.history
+            for block in message.blocks
+            if isinstance(block, ToolResult)
+        ]
+        return any(was_denied(outcome) for outcome in outcomes)
 
     async def _start(self, prompt: str) -> None:
         model = self.ports.model.name

@@ -9,15 +9,15 @@ from pluggableharness.kernel.domain.plan import Applied, ApplyItem, Plan, PlanIt
 from pluggableharness.kernel.domain.verdict import Decision
 from pluggableharness.kernel.planning.order import waits_for
 from pluggableharness.kernel.turn.calls import end_unsent, run_call, together, unavailable
+from pluggableharness.kernel.turn.denial import denial
 from pluggableharness.kernel.turn.gate import as_approved, decide_item
 from pluggableharness.kernel.turn.ports import TurnPorts
-from pluggableharness.kernel.turn.reads import denial
 from pluggableharness.kernel.turn.results import Results
 
 
 async def apply_plan(ports: TurnPorts, results: Results, plan: Plan) -> None:
     """Decide and run every item; an undecided one holds up only what must wait for it (K13a)."""
-    waits = waits_for([item.call.operation for item in plan.items])
+    waits = waits_for([item.call for item in plan.items])
     ended = [asyncio.Event() for _ in plan.items]
     applied: dict[str, ApplyItem] = {}
 

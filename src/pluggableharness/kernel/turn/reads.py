@@ -9,6 +9,7 @@ from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outco
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.schema.validate import violations
 from pluggableharness.kernel.turn.calls import end_unsent, run_call, together, unavailable
+from pluggableharness.kernel.turn.denial import denial
 from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.results import Results
 
@@ -69,13 +70,3 @@ async def _answer(ports: TurnPorts, call: Call) -> Outcome:
             details={"violations": [str(violation) for violation in wrong]},
         )
     return Success(payload)
-
-
-def denial(verdict: Verdict) -> Failure:
-    """What the model reads about a call that may not run (K10)."""
-    reason = verdict.reason or "no reason was given"
-    return Failure(
-        ErrorCategory.PERMISSION_DENIED,
-        f"Denied by {verdict.decided_by}: {reason}",
-        details={"decided_by": verdict.decided_by},
-    )

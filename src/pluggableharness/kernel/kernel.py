@@ -1,0 +1,152 @@
+"""The kernel as a whole: binds the ports of sessions to processes, logs, policy and screens.
+
+The composition root: the one file of the kernel that may import everything.
+"""
+
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
+from pluggableharness.kernel.domain.event import Event, EventKind, Producer
+from pluggableharness.kernel.domain.identity import ulid
+from pluggableharness.kernel.domain.message import ToolResult
+from pluggableharness.kernel.domain.operation import Kind, Operation
+from pluggableharness.kernel.domain.outcome import Failure, Outcome
+from pluggableharness.kernel.domain.render import RenderNode
+from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.first_party import all_first_party
+from pluggableharness.kernel.models.one_call import OneCall
+from pluggableharness.kernel.planning import classify, deadline_s
+from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
+from pluggableharness.kernel.session.session import Session
+from pluggableharness.kernel.store.location import sessions_directory
+from pluggableharness.kernel.store.log import EventLog
+from pluggableharness.kernel.store.session_record import SessionLog
+from pluggableharness.kernel.turn.ports import Frontend, Model, TurnPorts
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a kernel is made of.
+
+    `timeout_s` overrides every operation's own deadline. `allow_all` turns what would be
+    asked into allow, never what is denied (K10).
+    """
+
+    working_directory: Path
+    providers: tuple[ProviderSpec, ...] = field(default_factory=all_first_party)
+    timeout_s: float | None = None
+    allow_all: bool = False
+
+
+class Kernel:
+    """Runs sessions and single calls over one set of provider processes.
+
+    Made by `opened`, which also ends it.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._logs: dict[str, EventLog] = {}
+        self._processes = ProviderProcesses(setup.providers, self._file)
+
+    def _decide(self, frontend: Frontend) -> Callable[[Call], Verdict]:
+        allow = self._setup.allow_all
+
+        def decide(call: Call) -> Verdict:
+            if call.operation.kind is not Kind.RESOURCE or allow:
+                return Verdict(Decision.ALLOW, "default")
+            return Verdict(Decision.ASK if frontend.attended else Decision.DENY, "default")
+
+        return decide
+
+    async def operations(self) -> tuple[Operation, ...]:
+        """Everything that the providers offer. Raises ProviderUnavailable with all reasons."""
+        return await self._processes.operations()
+
+    async def operation(self, full_name: str) -> Operation | None:
+        """The operation of that name, `provider.operation`; None when there is none."""
+        found = (one for one in await self.operations() if one.full_name == full_name)
+        return next(found, None)
+
+    @asynccontextmanager
+    async def session(self, model: Model, frontend: Frontend) -> AsyncIterator[Session]:
+        """A new session with a log of its own; what was its alone ends with it."""
+        offered = await self.operations()
+        session_id = ulid()
+        log = EventLog.create(sessions_directory(os.environ), session_id)
+        self._logs[session_id] = log
+        record = SessionLog(log, self._processes.producer)
+        ports = TurnPorts(
+            model, self._processes, record, frontend, self._decide(frontend), self._deadline_s
+        )
+        directory = str(self._setup.working_directory)
+        try:
+            yield Session(session_id, directory, offered, ports, record)
+        finally:
+            await self._processes.end_session(session_id)
+            del self._logs[session_id]
+            await log.close()
+
+    async def call(
+        self, operation: str, arguments: JsonObject | str, frontend: Frontend
+    ) -> Outcome:
+        """Make one call as a person's own act: a session of one call, with its record (K4)."""
+        async with self.session(OneCall(operation, arguments), frontend) as session:
+            await session.run(f"harness call {operation}")
+        (result,) = (
+            block
+            for message in session.history
+            for block in message.blocks
+            if isinstance(block, ToolResult)
+        )
+        return result.outcome
+
+    async def preview(
+        self, operation: str, arguments: JsonObject | str
+    ) -> RenderNode | Failure | None:
+        """What a call would do, without doing it; None when the provider does not say (P29)."""
+        call = self._classify(operation, arguments, await self.operations())
+        if isinstance(call, RefusedCall):
+            return call.failure
+        return await self._processes.preview(call)
+
+    async def close(self) -> None:
+        """End every provider process; nothing of them is left (K16)."""
+        await self._processes.close()
+
+    def _classify(
+        self, operation: str, arguments: JsonObject | str, offered: Sequence[Operation]
+    ) -> Call | RefusedCall:
+        context = CallContext(ulid(), ulid(), str(self._setup.working_directory))
+        proposed = ProposedCall("preview", operation, arguments)
+        return classify(
+            proposed, offered, call_id=ulid(), context=context, deadline_s=self._deadline_s
+        )
+
+    def _deadline_s(self, operation: Operation) -> float | None:
+        return deadline_s(operation, self._setup.timeout_s)
+
+    async def _file(
+        self, session_id: str, producer: Producer, kind: EventKind, version: str, payload: bytes
+    ) -> Event:
+        """Store what a provider emitted, for a session that runs here (K28)."""
+        log = self._logs[session_id]
+        event = log.append(kind, payload, schema_version=version, producer=producer)
+        await log.sync()
+        return event
+
+
+@asynccontextmanager
+async def opened(setup: Setup) -> AsyncIterator[Kernel]:
+    """A kernel for the length of a block; its providers end with it, however it ends."""
+    kernel = Kernel(setup)
+    try:
+        yield kernel
+    finally:
+        await kernel.close()

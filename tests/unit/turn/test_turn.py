@@ -1,0 +1,299 @@
+"""A turn: the steps in their order, one result for each call, and nothing beside the gate."""
+
+import asyncio
+
+import pytest
+from unit.turn.doubles import (
+    CONTEXT,
+    FakeFrontend,
+    FakeProviders,
+    ask_resources,
+    calls,
+    operation,
+    ports,
+    says,
+)
+
+from pluggableharness.kernel.domain.call import Call, ProposedCall
+from pluggableharness.kernel.domain.cancelled import CallCancelled
+from pluggableharness.kernel.domain.message import Message, Role, ToolResult
+from pluggableharness.kernel.domain.operation import Kind
+from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
+from pluggableharness.kernel.domain.plan import Answer, PlanItem
+from pluggableharness.kernel.domain.render import TextNode
+from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.turn.turn import run_turn
+
+READ = operation("read")
+EDIT = operation("edit", Kind.RESOURCE, key_fields=("x",))
+WRITE = operation("write", Kind.RESOURCE)
+SHELL = operation("shell", Kind.RESOURCE, safe=False)
+ASKED = operation("asked", Kind.INTERACTIVE)
+FINISH = operation("finish", Kind.RESOURCE, terminates_turn=True)
+OFFERED = (READ, EDIT, WRITE, SHELL, ASKED, FINISH)
+
+
+def results(history: list[Message]) -> list[ToolResult]:
+    return [block for block in history[-1].blocks if isinstance(block, ToolResult)]
+
+
+def categories(history: list[Message]) -> list[str]:
+    return [
+        "ok" if isinstance(result.outcome, Success) else result.outcome.category.value
+        for result in results(history)
+    ]
+
+
+@pytest.mark.req("K1")
+async def test_a_message_without_calls_ends_the_loop() -> None:
+    given, _, record, _ = ports(says("Done."))
+    history: list[Message] = []
+    end = await run_turn(given, CONTEXT, history, OFFERED)
+    assert end.done
+    assert [message.text for message in history] == ["Done."]
+    assert record.kinds() == ["message"]
+
+
+@pytest.mark.req("K1", "K2")
+async def test_results_come_back_in_the_order_the_model_wrote_the_calls() -> None:
+    release = asyncio.Event()
+
+    async def second_first(call: Call) -> Outcome:
+        if call.tool_use_id == "use-0":
+            await release.wait()
+        else:
+            release.set()
+        return Success({"was": call.tool_use_id})
+
+    given, *_ = ports(calls("read", "read"), providers=FakeProviders(second_first))
+    history: list[Message] = []
+    await run_turn(given, CONTEXT, history, OFFERED)
+    assert [result.tool_use_id for result in results(history)] == ["use-0", "use-1"]
+    assert [message.role for message in history] == [Role.ASSISTANT, Role.USER]
+
+
+@pytest.mark.req("K2", "P8")
+async def test_unknown_tools_and_bad_arguments_get_their_result_and_reach_no_provider() -> None:
+    message = Message(
+        Role.ASSISTANT,
+        (
+            ProposedCall("a", "toy.raed", {}),
+            ProposedCall("b", "toy.read", {"x": 5}),
+            ProposedCall("c", "toy.read", '{"x": "1"'),
+            ProposedCall("d", "toy.read", {"x": "fine"}),
+        ),
+    )
+    given, providers, record, _ = ports(message)
+    history: list[Message] = []
+    await run_turn(given, CONTEXT, history, OFFERED)
+    bad = "invalid_arguments"
+    assert categories(history) == ["not_found", bad, bad, "ok"]
+    assert providers.trace == ["start read", "end read"]
+    assert record.kinds().count("refused") == 3
+
+
+@pytest.mark.req("K1", "K13a")
+async def test_reads_written_after_a_resource_run_after_it_and_those_before_run_before() -> None:
+    given, providers, *_ = ports(calls("read", "write", "read"))
+    await run_turn(given, CONTEXT, [], OFFERED)
+    assert providers.trace == [
+        "start read", "end read", "start write", "end write", "start read", "end read",
+    ]  # fmt: skip
+
+
+@pytest.mark.req("K13a")
+async def test_an_exclusive_call_starts_when_the_edits_before_it_have_ended() -> None:
+    given, providers, *_ = ports(calls("edit", "write", "shell", "edit"))
+    await run_turn(given, CONTEXT, [], OFFERED)
+    assert providers.trace == [
+        "start edit", "start write", "end edit", "end write",
+        "start shell", "end shell", "start edit", "end edit",
+    ]  # fmt: skip
+
+
+@pytest.mark.req("K10")
+async def test_a_denied_call_never_runs_and_the_model_reads_who_and_why() -> None:
+    front = FakeFrontend(lambda item, changed: Answer(False, "not on a Friday"))
+    given, providers, *_ = ports(calls("write"), frontend=front, decide=ask_resources)
+    history: list[Message] = []
+    await run_turn(given, CONTEXT, history, OFFERED)
+    (result,) = results(history)
+    assert isinstance(result.outcome, Failure)
+    assert result.outcome.category is ErrorCategory.PERMISSION_DENIED
+    assert "person: not on a Friday" in result.outcome.message
+    assert providers.trace == []
+
+
+@pytest.mark.req("K10", "K13a")
+async def test_allowed_items_go_on_while_a_person_thinks_about_another() -> None:
+    written = asyncio.Event()
+
+    class Thinking(FakeFrontend):
+        async def decide(self, item: PlanItem, changed: str) -> Answer | None:
+            await written.wait()
+            return Answer(True)
+
+    async def behaviour(call: Call) -> Outcome:
+        if call.operation is WRITE:
+            written.set()
+        return Success({})
+
+    def ask_edits(call: Call) -> Verdict:
+        return Verdict(Decision.ASK if call.operation is EDIT else Decision.ALLOW, "test")
+
+    given, providers, *_ = ports(
+        calls("edit", "write"),
+        providers=FakeProviders(behaviour),
+        frontend=Thinking(lambda item, changed: None),
+        decide=ask_edits,
+    )
+    await asyncio.wait_for(run_turn(given, CONTEXT, [], OFFERED), 5)
+    assert providers.trace == ["start write", "end write", "start edit", "end edit"]
+
+
+@pytest.mark.req("K10a")
+async def test_what_changed_since_the_approval_goes_back_to_the_person() -> None:
+    shown = [TextNode("before"), TextNode("after"), TextNode("after")]
+    seen: list[tuple[object, str]] = []
+
+    def answer(item: PlanItem, changed: str) -> Answer:
+        seen.append((item.preview, changed))
+        return Answer(True)
+
+    previews = iter(shown)
+    given, providers, *_ = ports(
+        calls("write"),
+        providers=FakeProviders(previews=lambda call: next(previews)),
+        frontend=FakeFrontend(answer),
+        decide=ask_resources,
+    )
+    await run_turn(given, CONTEXT, [], OFFERED)
+    assert seen == [(shown[0], ""), (shown[1], "what this call would do has changed")]
+    assert providers.trace == ["start write", "end write"]
+
+
+@pytest.mark.req("K10a")
+async def test_an_operation_that_changed_its_declaration_is_not_run_on_an_old_approval() -> None:
+    answers = iter([Answer(True), Answer(False, "no longer")])
+    given, providers, *_ = ports(
+        calls("write"),
+        providers=FakeProviders(declared=False),
+        frontend=FakeFrontend(lambda item, changed: next(answers)),
+        decide=ask_resources,
+    )
+    await run_turn(given, CONTEXT, [], OFFERED)
+    assert providers.trace == []
+
+
+@pytest.mark.req("K27")
+async def test_the_intent_of_a_resource_is_on_disk_before_it_is_sent() -> None:
+    durable_at_start: list[list[str]] = []
+
+    async def behaviour(call: Call) -> Outcome:
+        durable_at_start.append(record.kinds()[: record.on_disk])
+        return Success({})
+
+    given, _, record, _ = ports(calls("write"), providers=FakeProviders(behaviour))
+    await run_turn(given, CONTEXT, [], OFFERED)
+    assert durable_at_start == [["message", "plan", "decision", "call"]]
+    assert record.on_disk == len(record.filed)
+
+
+@pytest.mark.req("P17")
+async def test_a_retryable_read_runs_at_most_three_times_and_each_attempt_is_filed() -> None:
+    async def flaky(call: Call) -> Outcome:
+        return Failure(ErrorCategory.EXECUTION_FAILED, "try later", retryable=True)
+
+    given, providers, record, _ = ports(calls("read"), providers=FakeProviders(flaky))
+    history: list[Message] = []
+    await run_turn(given, CONTEXT, history, OFFERED)
+    assert providers.trace.count("start read") == 3
+    assert record.kinds().count("call") == record.kinds().count("outcome") == 3
+    assert categories(history) == ["execution_failed"]
+
+
+@pytest.mark.req("K12")
+async def test_a_terminating_call_ends_the_loop_while_the_others_still_finish() -> None:
+    given, providers, *_ = ports(calls("finish", "write", "read"))
+    history: list[Message] = []
+    end = await run_turn(given, CONTEXT, history, OFFERED)
+    assert end.done
+    assert end.final == Success({"did": "finish"})
+    assert categories(history) == ["ok", "ok", "ok"]
+    assert "end read" in providers.trace
+
+
+@pytest.mark.req("K12")
+async def test_a_terminating_call_that_failed_or_was_denied_does_not_end_the_loop() -> None:
+    async def fail(call: Call) -> Outcome:
+        return Failure(ErrorCategory.EXECUTION_FAILED, "no")
+
+    given, *_ = ports(calls("finish"), providers=FakeProviders(fail))
+    assert not (await run_turn(given, CONTEXT, [], OFFERED)).done
+    given, *_ = ports(calls("finish"), decide=ask_resources)
+    assert not (await run_turn(given, CONTEXT, [], OFFERED)).done
+
+
+@pytest.mark.req("C21")
+async def test_an_interactive_call_without_a_person_fails_at_once() -> None:
+    given, providers, *_ = ports(calls("asked"))
+    history: list[Message] = []
+    await run_turn(given, CONTEXT, history, OFFERED)
+    assert categories(history) == ["execution_failed"]
+    assert providers.trace == []
+
+
+@pytest.mark.req("C21")
+async def test_a_persons_answer_becomes_the_result_of_an_interactive_call() -> None:
+    front = FakeFrontend(lambda item, changed: None, interactive_answer={"answer": "blue"})
+    given, *_ = ports(calls("asked"), frontend=front)
+    history: list[Message] = []
+    await run_turn(given, CONTEXT, history, OFFERED)
+    assert results(history)[0].outcome == Success({"answer": "blue"})
+
+
+@pytest.mark.req("K2", "K17")
+async def test_a_cancelled_turn_still_has_one_result_for_every_call() -> None:
+    running = asyncio.Event()
+    report = Failure(ErrorCategory.CANCELLED, "half done", details={"written": 3})
+
+    async def endless(call: Call) -> Outcome:
+        running.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise CallCancelled(report) from None
+        raise AssertionError
+
+    given, _, record, _ = ports(calls("shell", "write", "read"), providers=FakeProviders(endless))
+    history: list[Message] = []
+    turn = asyncio.ensure_future(run_turn(given, CONTEXT, history, OFFERED))
+    await asyncio.wait_for(running.wait(), 5)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    assert categories(history) == ["cancelled"] * 3
+    assert results(history)[0].outcome == report
+    assert record.kinds().count("outcome") == 3
+
+
+@pytest.mark.req("K2", "K17")
+async def test_a_call_that_had_ended_keeps_its_result_when_the_turn_is_cancelled() -> None:
+    both = asyncio.Event()
+
+    async def first_only(call: Call) -> Outcome:
+        if call.tool_use_id == "use-0":
+            return Success({"kept": True})
+        both.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    given, *_ = ports(calls("read", "read"), providers=FakeProviders(first_only))
+    history: list[Message] = []
+    turn = asyncio.ensure_future(run_turn(given, CONTEXT, history, OFFERED))
+    await asyncio.wait_for(both.wait(), 5)
+    await asyncio.sleep(0)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    assert categories(history) == ["ok", "cancelled"]
