@@ -215,7 +215,7 @@ def test_a_stream_that_ends_with_a_bad_status_has_no_result() -> None:
 def test_a_stream_that_stays_open_after_its_end_has_no_result() -> None:
     guard = StreamGuard(operation())
     guard.event(sent(result(GOOD)))
-    assert guard.settled
+    assert guard.ended
     assert "still open" in broken(guard.left_open(5))
 
 

@@ -27,8 +27,8 @@ from pluggableharness.kernel.domain.outcome import (
     Success,
 )
 from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.wire import common_pb2, tool_pb2
-from pluggableharness.wire.structs import from_struct, to_struct
+from pluggableharness.wire import tool_pb2
+from pluggableharness.wire.structs import fill_struct, from_struct, to_struct
 
 KINDS = members(Kind, tool_pb2.ToolKind, "TOOL_KIND")
 KIND_NUMBERS = numbers(Kind, tool_pb2.ToolKind, "TOOL_KIND")
@@ -64,23 +64,25 @@ def operation_from_wire(provider: str, raw: tool_pb2.ToolSchema) -> Operation:
     )
 
 
-def call_to_wire(call: Call) -> tool_pb2.ToolCall:
-    """Return the message of a call (P7, P9).
+def fill_call(raw: tool_pb2.ToolCall, call: Call) -> None:
+    """Write a call into an empty message, mostly the field of another (P7, P9).
 
     Raises:
         ValueError: the arguments cannot travel (P6); the message names the path.
     """
-    context = call.context
-    return tool_pb2.ToolCall(
-        id=call.id,
-        tool_name=call.operation.name,
-        arguments=to_struct(call.arguments),
-        call_context=common_pb2.CallContext(
-            session_id=context.session_id,
-            turn_id=context.turn_id,
-            working_directory=context.working_directory,
-        ),
-    )
+    raw.id = call.id
+    raw.tool_name = call.operation.name
+    fill_struct(raw.arguments, call.arguments)
+    raw.call_context.session_id = call.context.session_id
+    raw.call_context.turn_id = call.context.turn_id
+    raw.call_context.working_directory = call.context.working_directory
+
+
+def call_to_wire(call: Call) -> tool_pb2.ToolCall:
+    """Return the message of a call. Raises what `fill_call` raises."""
+    raw = tool_pb2.ToolCall()
+    fill_call(raw, call)
+    return raw
 
 
 def lead_up_from_wire(raw: tool_pb2.ToolEvent) -> LeadUp:

@@ -2,7 +2,7 @@
 
 A pure state machine: raw events in, domain events and one outcome out. It believes nothing:
 a Success leaves it only after a stream that kept the whole contract. Knows nothing of gRPC,
-time or cancelling; whoever drives it ends what it calls settled.
+time or cancelling.
 """
 
 from typing import Final
@@ -59,13 +59,14 @@ class StreamGuard:
         self._last = b""
 
     @property
-    def settled(self) -> bool:
-        """Whether nothing more may come: the terminal event was there, or a rule was broken."""
-        return self._outcome is not None or self._breach is not None
+    def ended(self) -> bool:
+        """Whether the terminal event was there."""
+        return self._outcome is not None
 
     def event(self, data: bytes) -> LeadUp | None:
         """Take the next InvokeResponse as it came; return what a frontend may hear of it.
 
+        None means that nothing more may come: it was the terminal event, or broke a rule.
         After a breach everything is ignored, so that a stream can be read to its end.
         """
         if self._breach is not None:
@@ -93,7 +94,7 @@ class StreamGuard:
         return self._failure(rule, self._last or None, {"status": status, "message": message})
 
     def left_open(self, seconds: float) -> Outcome:
-        """Return the outcome of a settled stream that was still open that much later."""
+        """Return the outcome of a stream still open that long after its end or a breach."""
         if self._breach is not None:
             return self._breach
         rule = f"the stream was still open {seconds:g} s after its terminal event"

@@ -1,0 +1,100 @@
+"""The kernel's own kinds of the record, decisions and facts about sessions, as JSON (K27)."""
+
+from typing import Any
+
+from pluggableharness.kernel.codec.json_text import json_bytes, json_value
+from pluggableharness.kernel.domain.call import Call, RefusedCall
+from pluggableharness.kernel.domain.recorded import RecordedDecision
+from pluggableharness.kernel.domain.session import SessionEnd
+from pluggableharness.kernel.domain.verdict import Decision, Verdict
+
+_REFUSED = "refused"
+
+
+def decision_payload(call: Call, verdict: Verdict) -> bytes:
+    """A decision: the verdict, and what pairs the call with the model's message."""
+    operation, downgraded = call.operation, verdict.downgraded_from
+    return json_bytes(
+        {
+            "call_id": call.id,
+            "tool_use_id": call.tool_use_id,
+            "name": operation.full_name,
+            "kind": operation.kind.value,
+            "risk": operation.risk.value,
+            "idempotent": operation.idempotent,
+            "decision": verdict.decision.value,
+            "decided_by": verdict.decided_by,
+            "reason": verdict.reason,
+            "downgraded_from": None if downgraded is None else downgraded.value,
+        }
+    )
+
+
+def refusal_payload(refused: RefusedCall) -> bytes:
+    """A decision about a call that never became one; its failure is an outcome of its own."""
+    return json_bytes(
+        {
+            "call_id": refused.id,
+            "tool_use_id": refused.tool_use_id,
+            "name": refused.name,
+            "idempotent": False,
+            "decision": _REFUSED,
+        }
+    )
+
+
+def read_decision(payload: bytes) -> RecordedDecision:
+    """Read a decision, of either sort. Raises ValueError for what this module did not write."""
+    facts = read_facts(payload)
+    try:
+        return RecordedDecision(
+            facts["call_id"],
+            facts["tool_use_id"],
+            facts["name"],
+            facts["idempotent"],
+            None if facts["decision"] == _REFUSED else _verdict(facts),
+        )
+    except KeyError as missing:
+        raise ValueError(f"a decision without {missing}") from None
+
+
+def started_payload(session_id: str, working_directory: str, model: str) -> bytes:
+    """The first fact about a session."""
+    return json_bytes(
+        {
+            "event": "started",
+            "session_id": session_id,
+            "working_directory": working_directory,
+            "model": model,
+        }
+    )
+
+
+def ended_payload(end: SessionEnd) -> bytes:
+    """The last fact about a session."""
+    return json_bytes(
+        {
+            "event": "ended",
+            "status": end.status.value,
+            "reason": end.reason,
+            "final_text": end.final_text,
+        }
+    )
+
+
+def read_facts(payload: bytes) -> dict[str, Any]:
+    """Read a JSON payload; those of kind `session` have an `event`. Raises ValueError."""
+    facts = json_value(payload)
+    if not isinstance(facts, dict):
+        raise ValueError("no JSON object")
+    return facts
+
+
+def _verdict(facts: dict[str, Any]) -> Verdict:
+    downgraded = facts["downgraded_from"]
+    return Verdict(
+        Decision(facts["decision"]),
+        facts["decided_by"],
+        facts["reason"],
+        None if downgraded is None else Decision(downgraded),
+    )

@@ -1,0 +1,73 @@
+"""go-plugin's side services as the host uses them: the broker, captured output, the stop.
+
+Each may be missing: a plugin without a broker cannot call back, one without stdio prints to
+its real stderr, one without a controller is ended by force.
+"""
+
+import asyncio
+from typing import Final
+
+from google.protobuf.message import DecodeError
+
+from pluggableharness.kernel.plugins.output import LastLines
+from pluggableharness.kernel.plugins.transport import Channel, grpc_aio
+from pluggableharness.wire import plugin_pb2
+from pluggableharness.wire.handshake import CALLBACK_SERVICE_ID
+
+_BROKER: Final = "/plugin.GRPCBroker/StartStream"
+_STDIO: Final = "/plugin.GRPCStdio/StreamStdio"
+_SHUTDOWN: Final = "/plugin.GRPCController/Shutdown"
+
+
+class Broker:
+    """The long-lived streams beside the calls of one process."""
+
+    def __init__(self, channel: Channel, stderr: LastLines) -> None:
+        self._channel = channel
+        self._stderr = stderr
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def announce(self, address: str) -> None:
+        """Tell the plugin under which unix socket it finds the kernel's callbacks."""
+        info = plugin_pb2.ConnInfo(service_id=CALLBACK_SERVICE_ID, network="unix", address=address)
+        stream = self._channel.stream_stream(_BROKER)()
+        try:
+            await stream.write(info.SerializeToString())
+        except (grpc_aio().RpcError, asyncio.InvalidStateError):
+            return
+        # The stream stays open for as long as the process lives, as go-plugin's hosts do it.
+        self._tasks.append(asyncio.create_task(_read_out(stream)))
+
+    def capture(self) -> None:
+        """Take what the plugin's process prints through GRPCStdio, where it has that."""
+        self._tasks.append(asyncio.create_task(self._take_output()))
+
+    async def shutdown(self, within_s: float) -> None:
+        """Ask the process to end in order. Go's answer is a closed connection."""
+        try:
+            await self._channel.unary_unary(_SHUTDOWN)(b"", timeout=within_s)
+        except grpc_aio().RpcError:
+            pass
+
+    async def close(self) -> None:
+        """End the streams."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _take_output(self) -> None:
+        stream = self._channel.unary_stream(_STDIO)(b"")
+        try:
+            async for data in stream:
+                self._stderr.add(plugin_pb2.StdioData.FromString(data).data)
+        except (grpc_aio().RpcError, DecodeError):
+            pass
+
+
+async def _read_out(stream: Channel) -> None:
+    """A plugin may announce servers of its own; nobody here calls them."""
+    try:
+        async for _ in stream:
+            pass
+    except grpc_aio().RpcError:
+        pass

@@ -1,0 +1,138 @@
+"""The calls that one process has in flight, and who may therefore call back (P26).
+
+Bookkeeping on the event loop; it starts and reads no RPC itself.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, Final, Protocol
+
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.outcome import Failure
+
+GRACE_S: Final = 5.0
+"""How long a cancelled call may take to report, and callbacks may trail a call's end (P26)."""
+
+
+class Rpc(Protocol):
+    """A running RPC, as gRPC's own class has it."""
+
+    async def read(self) -> Any:
+        """The next message, or gRPC's mark of the stream's end."""
+        ...
+
+    def cancel(self) -> bool:
+        """End it from this side."""
+        ...
+
+    def done(self) -> bool:
+        """Whether its status is known."""
+        ...
+
+
+class CutShort(Enum):
+    """Why this side ended an RPC without having been asked to."""
+
+    DEADLINE = "deadline"
+    LEFT_OPEN = "left_open"
+    DEATH = "death"
+
+
+class Flight:
+    """One call between its send and its end.
+
+    `report` exists once the call was withdrawn; it holds what the provider says of it, or
+    None when the process died before saying anything.
+    """
+
+    __slots__ = ("call", "cut_short", "report", "rpc", "timer")
+
+    def __init__(self, call: Call, rpc: Rpc) -> None:
+        self.call = call
+        self.rpc = rpc
+        self.cut_short: CutShort | None = None
+        self.report: asyncio.Future[Failure | None] | None = None
+        self.timer: asyncio.TimerHandle | None = None
+
+    def cut_in(self, seconds: float, why: CutShort) -> None:
+        """Cut the call short after so many seconds; replaces an earlier appointment."""
+        self.cancel_timer()
+        self.timer = asyncio.get_running_loop().call_later(seconds, self.cut, why)
+
+    def cut(self, why: CutShort) -> None:
+        """End the RPC, for the first reason that comes."""
+        if self.cut_short is None:
+            self.cut_short = why
+            self.rpc.cancel()
+
+    def cancel_timer(self) -> None:
+        """Drop whatever was to happen later."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+
+class Flights:
+    """All calls of one process that are in flight."""
+
+    def __init__(self) -> None:
+        self._flying: dict[str, Flight] = {}
+        self._sessions: dict[str, int] = {}
+        self._left: dict[str, float] = {}
+        self._now = asyncio.get_running_loop().time
+
+    def __iter__(self) -> Iterator[Flight]:
+        """Those in flight now; they may end while one looks."""
+        return iter(tuple(self._flying.values()))
+
+    def begin(self, flight: Flight) -> None:
+        """Note that a call was sent."""
+        session = flight.call.context.session_id
+        self._flying[flight.call.id] = flight
+        self._sessions[session] = self._sessions.get(session, 0) + 1
+
+    def end(self, flight: Flight) -> None:
+        """Note that a call has ended; again is harmless."""
+        flight.cancel_timer()
+        if self._flying.pop(flight.call.id, None) is not flight:
+            return
+        session = flight.call.context.session_id
+        count = self._sessions[session] - 1
+        if count:
+            self._sessions[session] = count
+        else:
+            del self._sessions[session]
+            self._leave(session)
+
+    def serves(self, session_id: str) -> bool:
+        """Whether the process has a call of that session, or had one within the grace."""
+        if session_id in self._sessions:
+            return True
+        left = self._left.get(session_id)
+        return left is not None and self._now() - left <= GRACE_S
+
+    def report(self, call_id: str, report: Failure) -> bool:
+        """File what a withdrawn call had done; False when nobody waits for that (P26)."""
+        flight = self._flying.get(call_id)
+        if flight is None or flight.report is None:
+            return False
+        self.end(flight)
+        flight.report.set_result(report)
+        return True
+
+    def abandon(self) -> None:
+        """The process is gone: no report will come any more."""
+        for flight in self:
+            if flight.report is not None:
+                self.end(flight)
+                flight.report.set_result(None)
+
+    def _leave(self, session: str) -> None:
+        # Kept in order of leaving, so that forgetting the old costs nothing in the long run.
+        now = self._now()
+        self._left.pop(session, None)
+        self._left[session] = now
+        for earlier, left in tuple(self._left.items())[:2]:
+            if now - left > GRACE_S:
+                del self._left[earlier]

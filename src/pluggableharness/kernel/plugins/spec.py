@@ -1,0 +1,29 @@
+"""What the configuration says of one provider: what to start, and with what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from pluggableharness.kernel.domain.values import JsonObject
+
+
+class Instance(Enum):
+    """How many processes a provider has (F8)."""
+
+    SHARED = "shared"
+    SESSION = "session"
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSpec:
+    """One provider as it is to be run.
+
+    `command` is a program and its arguments, never a line for a shell. `config` is its
+    decoded block (P28); `environment` what it gets beside the few inherited variables.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    config: JsonObject = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    instance: Instance = Instance.SHARED

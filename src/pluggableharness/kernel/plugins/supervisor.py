@@ -1,0 +1,221 @@
+"""All providers of a kernel: launched when first needed, locked, restarted, ended (K15, K16).
+
+Owns which process serves which call. How one is started, called and ended stands in the
+modules below; what a lock means, in `kernel.scheduling`.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from types import TracebackType
+from typing import Final
+
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.event import Producer
+from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, LeadUp, Outcome
+from pluggableharness.kernel.domain.render import RenderNode
+from pluggableharness.kernel.plugins.callbacks import File
+from pluggableharness.kernel.plugins.errors import ProviderLoadError, ProvidersNotLoaded
+from pluggableharness.kernel.plugins.process import ProviderProcess, start_provider
+from pluggableharness.kernel.plugins.seat import Seat
+from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
+from pluggableharness.kernel.scheduling import Hold, WouldDeadlock, lock_request
+from pluggableharness.kernel.schema import nearest
+
+Ancestors = Callable[[str], frozenset[str]]
+"""The calls that wait for a session to end: the one that spawned it and those above (P23)."""
+
+PREVIEW_S: Final = 2.0
+"""A slower preview is none (P29)."""
+
+_UNASSIGNED: Final = ""
+"""Session of a process that was started to learn what it declares; the first one takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What came of loading providers: the operations of those that did, and all that is wrong.
+
+    `warnings` are sentences for a provider's author (P4, P5).
+    """
+
+    operations: tuple[Operation, ...]
+    errors: tuple[ProviderLoadError, ...]
+    warnings: tuple[str, ...]
+
+
+class ProviderProcesses:
+    """The provider processes of one kernel, shared by all its sessions (P18)."""
+
+    def __init__(
+        self,
+        specs: Iterable[ProviderSpec],
+        file: File,
+        ancestors: Ancestors = lambda session_id: frozenset(),
+    ) -> None:
+        """Start nothing yet. `file` stores what providers emit (K28)."""
+        self._specs = {spec.name: spec for spec in specs}
+        self._file = file
+        self._ancestors = ancestors
+        self._seats: dict[tuple[str, str | None], Seat] = {}
+        self._declared: dict[str, tuple[Operation, ...]] = {}
+        self._producers: dict[str, Producer] = {}
+
+    async def operations(self) -> tuple[Operation, ...]:
+        """Return what all providers declare, starting those that are not known yet.
+
+        Raises:
+            ProvidersNotLoaded: with every reason of every provider that did not load (P2).
+        """
+        loaded = await self.load(self._specs)
+        if loaded.errors:
+            raise ProvidersNotLoaded(loaded.errors)
+        return loaded.operations
+
+    async def load(self, names: Iterable[str]) -> Loaded:
+        """Learn what the named providers declare, all at the same time."""
+        results = await asyncio.gather(*(self._load(name) for name in names))
+        processes = [result for result in results if isinstance(result, ProviderProcess)]
+        return Loaded(
+            tuple(one for process in processes for one in process.introduction.operations),
+            tuple(result for result in results if isinstance(result, ProviderLoadError)),
+            tuple(line for process in processes for line in process.introduction.warnings),
+        )
+
+    def producer(self, name: str) -> Producer:
+        """Who a provider is, as its process described itself last (P30)."""
+        return self._producers.get(name, Producer(name, category="tool"))
+
+    def locked(self, call: Call) -> "Running":
+        """A context manager that waits for the lock of the call's process, and holds it.
+
+        Entering starts the process if need be, and raises ProviderLoadError when it cannot be
+        had (K15, P18-P22).
+        """
+        seat = self._seat_of(call)
+        ancestors = self._ancestors(call.context.session_id)
+        return Running(seat, seat.locks.hold(lock_request(call, ancestors)))
+
+    async def preview(self, call: Call) -> RenderNode | None:
+        """What the call would do; None when nobody says so within 2 s (P29)."""
+        try:
+            async with asyncio.timeout(PREVIEW_S):
+                process = await self._seat_of(call).process()
+                return await process.preview(call)
+        except (ProviderLoadError, TimeoutError):
+            return None
+
+    async def end_session(self, session_id: str) -> None:
+        """End the processes that were this session's own (F8)."""
+        mine = [key for key in self._seats if key[1] == session_id]
+        await asyncio.gather(*(self._seats.pop(key).close() for key in mine))
+
+    async def close(self) -> None:
+        """Ask every process to stop, wait 2 s, then kill; nothing of them is left (K16)."""
+        seats = list(self._seats.values())
+        self._seats.clear()
+        await asyncio.gather(*(seat.close() for seat in seats))
+
+    async def _load(self, name: str) -> ProviderProcess | ProviderLoadError:
+        spec = self._specs.get(name)
+        if spec is None:
+            near = nearest(name, self._specs)
+            hint = f"; did you mean {near}?" if near else ""
+            return ProviderLoadError(name, [f"there is no such provider{hint}"])
+        try:
+            return await self._any_seat(spec).process()
+        except ProviderLoadError as error:
+            return error
+
+    def _seat_of(self, call: Call) -> Seat:
+        spec = self._specs[call.operation.provider]
+        if spec.instance is Instance.SHARED:
+            return self._seat(spec, None)
+        key = (spec.name, call.context.session_id)
+        unassigned = (spec.name, _UNASSIGNED)
+        if key not in self._seats and unassigned in self._seats:
+            self._seats[key] = self._seats.pop(unassigned)
+        return self._seat(spec, call.context.session_id)
+
+    def _any_seat(self, spec: ProviderSpec) -> Seat:
+        for (name, _), seat in self._seats.items():
+            if name == spec.name:
+                return seat
+        return self._seat(spec, None if spec.instance is Instance.SHARED else _UNASSIGNED)
+
+    def _seat(self, spec: ProviderSpec, session_id: str | None) -> Seat:
+        key = (spec.name, session_id)
+        seat = self._seats.get(key)
+        if seat is None:
+            seat = self._seats[key] = Seat(partial(self._start, spec))
+        return seat
+
+    async def _start(self, spec: ProviderSpec) -> ProviderProcess:
+        process = await start_provider(spec, self._file)
+        declared = process.introduction.operations
+        if self._declared.setdefault(spec.name, declared) != declared:
+            await process.close()
+            raise ProviderLoadError(
+                spec.name,
+                [
+                    "it now declares other operations than when it was loaded, and what was "
+                    "decided about those may not hold: start the harness anew to accept them"
+                ],
+            )
+        self._producers[spec.name] = process.introduction.producer
+        return process
+
+
+class Running:
+    """A call's hold on its provider process. `async with` it, once."""
+
+    __slots__ = ("_hold", "_process", "_refusal", "_seat")
+
+    def __init__(self, seat: Seat, hold: Hold) -> None:
+        self._seat = seat
+        self._hold = hold
+        self._process: ProviderProcess | None = None
+        self._refusal: Failure | None = None
+
+    async def __aenter__(self) -> "Running":
+        try:
+            await self._hold.__aenter__()
+        except WouldDeadlock as conflict:
+            self._refusal = Failure(ErrorCategory.CONCURRENCY_CONFLICT, str(conflict))
+            return self
+        try:
+            self._process = self._seat.present or await self._seat.process()
+        except BaseException:
+            await self._hold.__aexit__(None, None, None)
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._refusal is None:
+            await self._hold.__aexit__(kind, error, trace)
+
+    def declares(self, operation: Operation) -> bool:
+        """Whether the process declares the operation exactly so (K10a)."""
+        return self._process is None or self._process.declares(operation)
+
+    async def invoke(self, call: Call, heard: Callable[[LeadUp], Awaitable[None]]) -> Outcome:
+        """Run the call to its end, whatever that is (P10-P16, P25-P27).
+
+        Never raises for a provider's faults. Cancelling the task cancels the call and raises
+        CallCancelled with the provider's report, which may take the 5 s of grace.
+        """
+        if self._refusal is not None:
+            return self._refusal
+        try:
+            # A call that is tried again may find that its process has died meanwhile.
+            process = self._seat.present or await self._seat.process()
+        except ProviderLoadError as error:
+            return Failure(ErrorCategory.PROCESS_CRASHED, str(error))
+        return await process.calls.invoke(call, heard)
