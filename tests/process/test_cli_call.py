@@ -1,0 +1,156 @@
+"""`harness call`: one operation by hand, streamed, with exit codes to rely on."""
+
+import os
+from pathlib import Path
+
+import pytest
+from process.harness import Harness, lines
+
+from pluggableharness.kernel.store.reading import read_events, verify
+
+
+@pytest.mark.req("K4", "P8")
+def test_arguments_are_read_by_the_schema_and_the_result_is_the_last_line(
+    harness: Harness,
+) -> None:
+    (harness.project / "a.txt").write_text("one\ntwo\nthree\n")
+    done = harness.run("call", "filesystem.read_file", "path=a.txt", "start_line=2", "--json")
+    assert done.returncode == 0, done.stderr
+    last = lines(done.stdout)[-1]
+    assert last["type"] == "result"
+    assert last["payload"]["content"] == "2|two\n3|three"
+    assert last["payload"]["total_lines"] == 3
+
+
+@pytest.mark.req("P10", "P14")
+def test_output_is_there_while_the_command_still_runs(harness: Harness) -> None:
+    os.mkfifo(harness.project / "go")
+    running = harness.start(
+        "call", "exec.bash", "command=echo first; read line < go; echo $line", "--json"
+    )
+    assert running.stdout is not None
+    assert '"text":"first\\n"' in running.stdout.readline().replace(": ", ":")
+    (harness.project / "go").write_text("second\n")
+    rest, _ = running.communicate(timeout=30)
+    kinds = [line["type"] for line in lines(rest)]
+    assert kinds == ["output_chunk", "exit_status", "result"]
+
+
+@pytest.mark.req("P13")
+def test_a_command_that_fails_is_a_result_with_its_exit_code(harness: Harness) -> None:
+    done = harness.run("call", "exec.bash", "command=exit 7", "--json")
+    assert done.returncode == 0
+    assert lines(done.stdout)[-1]["payload"]["exit_code"] == 7
+
+
+@pytest.mark.req("P8")
+def test_bad_arguments_never_reach_the_provider_and_name_each_field(harness: Harness) -> None:
+    done = harness.run(
+        "call", "filesystem.read_file", "--args", '{"pth": "a", "start_line": "5"}', "--json"
+    )
+    assert done.returncode == 1
+    error = lines(done.stdout)[-1]
+    assert error["category"] == "invalid_arguments"
+    for said in ("pth", "path", "start_line", '"5"'):
+        assert said in error["message"]
+
+
+def test_arguments_come_from_a_file_and_from_standard_input(harness: Harness) -> None:
+    (harness.project / "a.txt").write_text("x\n")
+    (harness.project / "args.json").write_text('{"path": "a.txt"}')
+    by_file = harness.run("call", "filesystem.read_file", "--args", "@args.json")
+    by_stdin = harness.run("call", "filesystem.read_file", "--args", "-", stdin='{"path": "a.txt"}')
+    assert by_file.returncode == by_stdin.returncode == 0
+    assert by_file.stdout == by_stdin.stdout == "1|x\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("read_file",), "not PROVIDER.OPERATION"),
+        (("filesytem.read_file",), "did you mean filesystem"),
+        (("filesystem.read_file", "path"), "not NAME=VALUE"),
+        (("filesystem.read_file", "--args", "@no.json"), "cannot be read"),
+        (("x.y", "--provider", "/nowhere/at/all"), "/nowhere/at/all"),
+        (("filesystem.read_file", "--cwd", "no-such"), "not a directory"),
+    ],
+)
+def test_a_call_that_cannot_be_made_says_why_and_exits_2(
+    harness: Harness, words: tuple[str, ...], said: str
+) -> None:
+    done = harness.run("call", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_operation_is_not_found_and_lists_what_there_is(harness: Harness) -> None:
+    done = harness.run("call", "filesystem.raed_file", "path=a", "--json")
+    assert done.returncode == 1
+    error = lines(done.stdout)[-1]
+    assert error["category"] == "not_found"
+    assert "filesystem.read_file" in error["message"]
+
+
+@pytest.mark.req("P29", "C6")
+def test_a_preview_shows_the_diff_and_changes_nothing(harness: Harness) -> None:
+    path = harness.project / "a.txt"
+    path.write_text("old\n")
+    done = harness.run(
+        "call", "filesystem.edit_file", "path=a.txt", "old_str=old", "new_str=new", "--preview"
+    )
+    assert done.returncode == 0
+    assert "old" in done.stdout
+    assert "new" in done.stdout
+    assert path.read_text() == "old\n"
+
+
+@pytest.mark.req("K4")
+def test_reading_first_is_not_asked_of_a_person(harness: Harness) -> None:
+    (harness.project / "a.txt").write_text("old\n")
+    done = harness.run("call", "filesystem.write_file", "path=a.txt", "content=new")
+    assert done.returncode == 0, done.stderr
+    assert (harness.project / "a.txt").read_text() == "new"
+
+
+@pytest.mark.req("K27")
+def test_a_call_leaves_a_record_with_its_intent_and_its_outcome(harness: Harness) -> None:
+    harness.run("call", "filesystem.write_file", "path=a.txt", "content=new")
+    (log,) = harness.logs()
+    assert verify(log).ok
+    kinds = [event.kind for event in read_events(log)]
+    assert kinds.index("tool_call") < kinds.index("tool_result")
+
+
+@pytest.mark.req("K14")
+def test_a_deadline_ends_the_call_as_a_timeout_with_what_there_was(harness: Harness) -> None:
+    done = harness.run("call", "exec.bash", "command=echo early; sleep 60", "timeout_s=1", "--json")
+    assert done.returncode == 1
+    error = lines(done.stdout)[-1]
+    assert error["category"] == "timeout"
+    assert error["details"]["output"] == "early\n"
+
+
+def test_anyones_provider_runs_by_its_command_line(harness: Harness, tmp_path: Path) -> None:
+    import sys
+
+    hello = Path(__file__).parents[2] / "examples" / "hello-provider" / "hello_provider.py"
+    done = harness.run(
+        "call", "hello.greet", "name=Ada", "--provider", f"{sys.executable} {hello}", "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Ada" in str(lines(done.stdout)[-1]["payload"])
+
+
+def test_tools_lists_every_operation_with_its_schemas(harness: Harness) -> None:
+    done = harness.run("tools", "--json")
+    assert done.returncode == 0, done.stderr
+    import json
+
+    listed = {f"{one['provider']}.{one['operation']}": one for one in json.loads(done.stdout)}
+    bash = listed["exec.bash"]
+    assert (bash["kind"], bash["risk"], bash["safe"]) == ("resource", "high", False)
+    assert bash["default_timeout_s"] == 600
+    assert bash["input_schema"]["properties"]["command"]["type"] == "string"
+    edit = listed["filesystem.edit_file"]
+    assert (edit["key_fields"], edit["idempotent"]) == (["path"], False)

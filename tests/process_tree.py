@@ -1,0 +1,63 @@
+"""Looking at processes from outside: who descends from whom, and that none is left."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PATIENCE_S = 10.0
+"""Five times the two seconds within which nothing may be left (K16)."""
+
+
+def descendants(pid: int) -> set[int]:
+    """All processes below `pid` at this moment."""
+    children: dict[int, set[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (parent := _parent(entry)) is not None:
+            children.setdefault(parent, set()).add(int(entry.name))
+    found: set[int] = set()
+    waiting = [pid]
+    while waiting:
+        for child in children.get(waiting.pop(), set()) - found:
+            found.add(child)
+            waiting.append(child)
+    return found
+
+
+def _parent(entry: Path) -> int | None:
+    try:
+        return int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+def alive(pid: int) -> bool:
+    """Whether the process exists and is not a zombie that waits to be collected."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def with_word(word: str) -> set[int]:
+    """The living processes that have `word` in their command line, other than this one."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            line = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if word.encode() in line and alive(int(entry.name)):
+            found.add(int(entry.name))
+    return found
+
+
+def eventually(holds: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+    """Wait until `holds`, bounded; only something that never comes true fails here."""
+    deadline = time.monotonic() + patience_s
+    while not holds():
+        assert time.monotonic() < deadline, f"never came true: {what}"
+        time.sleep(0.02)
