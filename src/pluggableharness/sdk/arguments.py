@@ -29,28 +29,46 @@ def without_nulls(shape: Shape, arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def converted(shape: Shape, target: Any, arguments: Mapping[str, Any], nested: bool) -> Any:
-    """Return `arguments` as `target`, which msgspec made of `shape`.
+class ArgumentReader:
+    """Reads the arguments of one operation: `target` is the TypedDict made of its `shape`."""
 
-    `nested` says that the shape holds closed objects, whose unknown properties msgspec would
-    let pass.
+    __slots__ = ("_nested", "_shape", "_target")
 
-    Raises:
-        InvalidArguments: naming each bad field, what was expected and what came.
-    """
-    try:
-        result = msgspec.convert(arguments, target)
-    except msgspec.ValidationError as error:
-        raise _refusal(tuple(violations(shape, arguments, "")) or (str(error),)) from None
-    if nested or len(arguments) > len(shape.properties):
-        found = tuple(violations(shape, arguments, ""))
-        if found:
-            raise _refusal(found)
-    return result
+    def __init__(self, shape: Shape, target: Any) -> None:
+        self._shape = shape
+        self._target = target
+        # msgspec lets unknown properties pass; in nested objects only a walk finds them.
+        self._nested = any(map(_has_closed, shape.properties.values()))
+
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments that are given, of the types that the author named.
+
+        Raises:
+            InvalidArguments: naming each bad field, what was expected and what came.
+        """
+        try:
+            result: dict[str, Any] = msgspec.convert(arguments, self._target)
+        except msgspec.ValidationError:
+            return self._read_slowly(arguments)
+        if len(result) != len(arguments) or self._nested:
+            return self._read_slowly(arguments)
+        return result
+
+    def _read_slowly(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        given = without_nulls(self._shape, arguments)
+        found = list(violations(self._shape, given, ""))
+        if not found:
+            try:
+                result: dict[str, Any] = msgspec.convert(given, self._target)
+                return result
+            except msgspec.ValidationError as error:
+                # What is left is what a class of the author's refuses, in __post_init__.
+                found = [str(error)]
+        raise InvalidArguments("; ".join(found), details={"violations": found})
 
 
-def _refusal(found: tuple[str, ...]) -> InvalidArguments:
-    return InvalidArguments("; ".join(found), details={"violations": list(found)})
+def _has_closed(shape: Shape) -> bool:
+    return shape.closed or (shape.items is not None and _has_closed(shape.items))
 
 
 def violations(shape: Shape, value: Any, path: str) -> Iterator[str]:

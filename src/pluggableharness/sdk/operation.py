@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, T
 
 from msgspec import Struct
 
-from pluggableharness.sdk.arguments import converted, without_nulls
+from pluggableharness.sdk.arguments import ArgumentReader
 from pluggableharness.sdk.context import Context
 from pluggableharness.sdk.failures import DeclarationError
 from pluggableharness.sdk.results import result_encoder
@@ -94,8 +94,7 @@ class Operation(Generic[P, R]):
         self.arguments = declared.arguments
         self.result = declared.result
         self.payload = result_encoder(self.name, declared.result)
-        self._target = _target(declared.arguments)
-        self._nested = any(_has_closed(shape) for shape in declared.arguments.properties.values())
+        self._reader = ArgumentReader(declared.arguments, _target(declared.arguments))
         self._absent = declared.absent
 
     def __call__(self, ctx: Context[Any], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
@@ -108,9 +107,8 @@ class Operation(Generic[P, R]):
         Raises:
             InvalidArguments: naming each bad field, what was expected and what came.
         """
-        given = without_nulls(self.arguments, arguments)
-        result: dict[str, Any] = converted(self.arguments, self._target, given, self._nested)
-        return {**self._absent, **result} if self._absent else result
+        given = self._reader.read(arguments)
+        return {**self._absent, **given} if self._absent else given
 
     def preview(self, function: Previewer) -> Previewer:
         """Decorate the coroutine function that describes what a call would do (P29).
@@ -248,7 +246,3 @@ def _target(arguments: Shape) -> Any:
         for name, shape in arguments.properties.items()
     }
     return typing.TypedDict("Arguments", members)  # type: ignore[operator]  # known at run time
-
-
-def _has_closed(shape: Shape) -> bool:
-    return shape.closed or (shape.items is not None and _has_closed(shape.items))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar, overload
 
 from pluggableharness.sdk.context import Context
 from pluggableharness.sdk.failures import DeclarationError
@@ -150,8 +150,8 @@ class Provider(Generic[S]):
         """The version that Describe tells."""
         return self._version if self._version is not None else _version_of(self.module)
 
-    def serve(self) -> None:
-        """Serve as a plugin until the host asks to stop; does not return before.
+    def serve(self) -> NoReturn:
+        """Serve as a plugin until the host asks to stop, then end the process.
 
         Started by a person and not by a host, it says on stderr what it is and exits 1.
         """

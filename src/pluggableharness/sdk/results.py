@@ -129,40 +129,49 @@ def _open_map(shape: Shape) -> Encoder:
 
 
 def _record(shape: Shape) -> Encoder:
-    members = tuple((name, _encoder(member)) for name, member in shape.properties.items())
-    required = frozenset(shape.required)
-    core = shape.core
-    take = _attribute if is_dataclass(core) else _item
+    if is_dataclass(shape.core):
+        return _dataclass(shape)
+    encode = _members(shape, _item)
 
-    def encode(value: Any) -> dict[str, Any]:
-        result: dict[str, Any] = {}
-        for name, encode_member in members:
-            member = take(value, name)
-            if member is None:
-                if name in required:
-                    raise _Mismatch("is declared, and it is None or missing").under(name)
-                continue
-            try:
-                result[name] = encode_member(member)
-            except _Mismatch as mismatch:
-                raise mismatch.under(name) from None
-        return result
-
-    def checked(value: Any) -> dict[str, Any]:
-        if take is _attribute:
-            if not isinstance(value, core):
-                raise _Mismatch(f"expected {core.__name__}, got {shown(value)}")
-            return encode(value)
+    def encode_mapping(value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
             raise _wrong(shape, value)
         # The subset lets a result hold more than it declares (P12).
         return {**{k: v for k, v in value.items() if k not in shape.properties}, **encode(value)}
 
-    return checked
+    return encode_mapping
 
 
-def _attribute(value: Any, name: str) -> Any:
-    return getattr(value, name)
+def _dataclass(shape: Shape) -> Encoder:
+    core = shape.core
+    encode = _members(shape, getattr)
+
+    def encode_dataclass(value: Any) -> dict[str, Any]:
+        if not isinstance(value, core):
+            raise _Mismatch(f"expected {core.__name__}, got {shown(value)}")
+        return encode(value)
+
+    return encode_dataclass
+
+
+def _members(shape: Shape, take: Callable[[Any, str], Any]) -> Callable[[Any], dict[str, Any]]:
+    members = tuple((name, _encoder(member)) for name, member in shape.properties.items())
+    required = frozenset(shape.required)
+
+    def encode(value: Any) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for name, encode_member in members:
+            member = take(value, name)
+            if member is not None:
+                try:
+                    result[name] = encode_member(member)
+                except _Mismatch as mismatch:
+                    raise mismatch.under(name) from None
+            elif name in required:
+                raise _Mismatch("is declared, and it is None or missing").under(name)
+        return result
+
+    return encode
 
 
 def _item(value: Mapping[str, Any], name: str) -> Any:

@@ -7,8 +7,10 @@ running calls are cancelled, their reports and the log are sent, and then it ret
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -43,8 +45,8 @@ MAX_SOCKET_PATH: Final = 107
 _PR_SET_DUMPABLE: Final = 4
 
 
-def serve(provider: Provider[Any]) -> None:
-    """Serve until the host asks to stop.
+def serve(provider: Provider[Any]) -> NoReturn:
+    """Serve until the host asks to stop, then end the process.
 
     Raises:
         SystemExit: no host started the process, or it asks for what is not there.
@@ -62,7 +64,10 @@ def serve(provider: Provider[Any]) -> None:
             "this provider cannot do automatic mutual TLS yet: turn AutoMTLS off in the host"
         )
     _undumpable()
-    asyncio.run(_serve(provider))
+    # What is loaded by now lives as long as the process: no collection need look at it again.
+    gc.freeze()
+    asyncio.new_event_loop().run_until_complete(_serve(provider))
+    _leave()
 
 
 async def _serve(provider: Provider[Any]) -> None:
@@ -111,6 +116,19 @@ async def _leave_no_task() -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others:
         await asyncio.wait(others, timeout=0.1)
+
+
+def _leave() -> NoReturn:
+    """End the process at once.
+
+    An orderly interpreter exit takes 20 ms to take apart what the system frees anyway, and waits
+    for every thread that an operation has left behind in blocking work.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(0)
 
 
 def _end_by_signal(end: asyncio.Event) -> None:
