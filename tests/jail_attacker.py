@@ -5,6 +5,7 @@
 
 import ctypes
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from pluggableharness.sdk.failures import ToolFailure
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
+_REARM_EVERY = 5
 INSIDE = b"inside"
 SECRET = b"secret"
 
@@ -81,10 +83,21 @@ class Siege:
 
         `attempt` returns what it read, or anything but the secret after a write.
         """
-        with swapping(self._x, self._y):
-            for _ in range(tries):
+        with swapping(self._x, self._y) as attacker:
+            for number in range(tries):
                 self._count(attempt)
+                if number % _REARM_EVERY == 0:
+                    self._rearm(attacker)
         return self.seen
+
+    def _rearm(self, attacker: subprocess.Popen[bytes]) -> None:
+        """Put the link back: a victim that replaces files by rename takes it away."""
+        attacker.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, attacker.pid, os.WSTOPPED | os.WNOWAIT)
+        if not self._x.is_symlink() and not self._y.is_symlink():
+            self._y.unlink()
+            self._y.symlink_to(self.secret)
+        attacker.send_signal(signal.SIGCONT)
 
     def _count(self, attempt: Callable[[str], bytes]) -> None:
         try:

@@ -1,0 +1,268 @@
+"""The three operations on files, as the model and the person at the gate see them (C1 to C6)."""
+
+import os
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pluggableharness.providers.filesystem.access import (
+    Access,
+    Check,
+    Target,
+    opened,
+    opened_for_change,
+)
+from pluggableharness.providers.filesystem.editing import (
+    EDIT_LIMIT,
+    Edit,
+    EditResult,
+    check_characters,
+    check_texts,
+    edit,
+)
+from pluggableharness.providers.filesystem.encoding import HEAD
+from pluggableharness.providers.filesystem.known import version_made_of
+from pluggableharness.providers.filesystem.reading import ReadResult, read, sniff
+from pluggableharness.providers.filesystem.replacing import replace
+from pluggableharness.providers.filesystem.writing import (
+    PREVIEW_LINES,
+    RESULT_LINES,
+    WriteResult,
+    comparable,
+    content_of,
+    diff_to,
+    named,
+)
+from pluggableharness.sdk import (
+    Context,
+    Doc,
+    ExecutionFailed,
+    InvalidArguments,
+    NotFound,
+    Provider,
+    ToolFailure,
+)
+from pluggableharness.sdk.jail import Place, jail_for, visible
+from pluggableharness.sdk.render import CodeBlock, Diff, Group, Node, Style, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The provider's block in agent.hcl."""
+
+    allowed_roots: Annotated[
+        list[str],
+        Doc("Folders that files may be in; the working directory of the call when empty"),
+    ] = field(default_factory=list)
+    require_read: Annotated[
+        bool,
+        Doc("Whether write_file refuses an existing file that the session has not read"),
+    ] = True
+
+
+provider = Provider("filesystem", settings=Settings)
+access = Access()
+
+_PATH = Doc("A file, absolute or relative to the working directory")
+
+
+@provider.data_source(idempotent=True)
+async def read_file(
+    ctx: Context[Settings],
+    path: Annotated[str, _PATH],
+    start_line: Annotated[
+        int | None, Doc("First line, from 1; negative counts from the end, -1 being the last")
+    ] = None,
+    end_line: Annotated[int | None, Doc("Last line, inclusive, counted likewise")] = None,
+) -> ReadResult:
+    """Read a text file, all of it or a range of lines, each with its number.
+
+    At most 2,000 lines or 256 KiB a call: `truncated` says when that was not all, and
+    `total_lines` how much there is. Only LF and CR LF end a line. To see the end of a large
+    file, give a negative start_line.
+    """
+
+    def work(place: Place, check: Check) -> ReadResult:
+        with opened(place) as descriptor:
+            reading = read(descriptor, place.shown, (start_line, end_line), check)
+        access.known.note(ctx.session_id, place.key, reading.version)
+        return reading.result
+
+    return await access.shared(_target(ctx, path), work)
+
+
+@provider.resource(risk="moderate", safe=True, key_fields=("path",), idempotent=True)
+async def write_file(
+    ctx: Context[Settings],
+    path: Annotated[str, _PATH],
+    content: Annotated[str, Doc("All of the new content, written as UTF-8 exactly as given")],
+    create_parents: Annotated[bool, Doc("Whether missing folders are made")] = True,
+) -> WriteResult:
+    """Create a file, or replace all of one, whole or not at all.
+
+    An existing file must have been read in this session and not have changed since. To change
+    a part of a file, use edit_file.
+    """
+    data = _checked_content(path, content)
+
+    def work(place: Place, check: Check) -> WriteResult:
+        with opened_for_change(place) as old:
+            if old is not None and ctx.settings.require_read:
+                _raise(access.refusal(ctx.session_id, place, old, check))
+            before = comparable(old, _size(place), data)
+            names = _other_names(old)
+            status = replace(place, old, (data,), check)
+        access.known.note(ctx.session_id, place.key, version_made_of((data,), status))
+        ctx.report = {"path": place.shown, "bytes_written": len(data)}
+        diff = named(diff_to(before, data, RESULT_LINES), place.shown, created=old is None)
+        return WriteResult(place.shown, old is None, len(data), diff, names)
+
+    return await access.alone(_target(ctx, path), work, make_folders=create_parents)
+
+
+@provider.resource(risk="moderate", safe=True, key_fields=("path",))
+async def edit_file(
+    ctx: Context[Settings],
+    path: Annotated[str, _PATH],
+    old_str: Annotated[
+        str,
+        Doc("The exact text to be replaced, without line numbers, long enough to be there once"),
+    ],
+    new_str: Annotated[str, Doc("The text to put in its place, taken literally")],
+    replace_all: Annotated[bool, Doc("Whether every place is replaced")] = False,
+) -> EditResult:
+    """Replace an exact text in a file by another.
+
+    old_str must be in the file exactly once, unless replace_all is set. Nothing in it has a
+    special meaning. Line ends match whether the file has LF or CR LF, and stay what they are.
+    """
+    check_texts(old_str, new_str)
+
+    def work(place: Place, check: Check) -> EditResult:
+        with opened_for_change(place) as old:
+            if old is None:
+                raise place.missing()
+            made = _edited(place, old, (old_str, new_str), replace_all)
+            knew = _knows(ctx, place, old, made)
+            names = _other_names(old)
+            status = replace(place, old, made.pieces, check)
+        ctx.report = {"path": place.shown, "replacements": made.replacements}
+        if knew:
+            version = version_made_of(made.pieces, status)
+            access.known.note(ctx.session_id, place.key, version)
+        diff = named(made.diff(RESULT_LINES), place.shown, created=False)
+        return EditResult(place.shown, made.replacements, diff, names)
+
+    return await access.alone(_target(ctx, path), work)
+
+
+@write_file.preview
+async def preview_write(
+    ctx: Context[Settings], path: str, content: str, create_parents: bool = True
+) -> Node:
+    """Show what write_file would change, against the file as it is now (C6)."""
+
+    def work(place: Place, check: Check) -> Node:
+        if place.status is None:
+            return _shown(diff_to(b"", data, PREVIEW_LINES))
+        with opened(place) as old:
+            diff = _shown(diff_to(comparable(old, _size(place), data), data, PREVIEW_LINES))
+            if not ctx.settings.require_read:
+                return diff
+            refusal = access.refusal(ctx.session_id, place, old, check)
+        return diff if refusal is None else Group((_failing(refusal), diff))
+
+    try:
+        data = _checked_content(path, content)
+        return await access.shared(_target(ctx, path), work)
+    except NotFound as failure:  # a folder on the way
+        return _shown(diff_to(b"", data, PREVIEW_LINES)) if create_parents else _failing(failure)
+    except ToolFailure as failure:
+        return _failing(failure)
+
+
+@edit_file.preview
+async def preview_edit(
+    ctx: Context[Settings], path: str, old_str: str, new_str: str, replace_all: bool = False
+) -> Node:
+    """Show what edit_file would change, against the file as it is now (C6)."""
+
+    def work(place: Place, check: Check) -> Node:
+        with opened(place) as old:
+            made = _edited(place, old, (old_str, new_str), replace_all)
+        return _shown(made.diff(PREVIEW_LINES))
+
+    try:
+        check_texts(old_str, new_str)
+        return await access.shared(_target(ctx, path), work)
+    except ToolFailure as failure:
+        return _failing(failure)
+
+
+@read_file.render
+def render_read(payload: dict[str, Any]) -> Node:
+    """Show the lines of a recorded result."""
+    return CodeBlock(payload["content"])
+
+
+def render_diff(payload: dict[str, Any]) -> Node:
+    """Show the diff of a recorded result."""
+    return CodeBlock(payload["diff"], "diff")
+
+
+write_file.render(render_diff)
+edit_file.render(render_diff)
+
+
+def _target(ctx: Context[Settings], path: str) -> Target:
+    base = ctx.working_directory
+    return Target(path, base, jail_for(tuple(ctx.settings.allowed_roots), base))
+
+
+def _checked_content(path: str, content: str) -> bytes:
+    if path.endswith("/"):
+        raise InvalidArguments(f"path {visible(path)} names a folder: add the name of the file.")
+    check_characters("content", content)
+    return content.encode()
+
+
+def _size(place: Place) -> int:
+    return place.status.st_size if place.status else 0
+
+
+def _other_names(descriptor: int | None) -> int | None:
+    if descriptor is None:
+        return None
+    return os.fstat(descriptor).st_nlink - 1 or None
+
+
+def _edited(place: Place, descriptor: int, texts: tuple[str, str], replace_all: bool) -> Edit:
+    size = os.fstat(descriptor).st_size
+    if size > EDIT_LIMIT:
+        raise ExecutionFailed(
+            f"{place.shown} has {size} bytes; edit_file changes files of up to {EDIT_LIMIT}. "
+            "Use a program that works on streams."
+        )
+    content = content_of(descriptor)
+    encoding = sniff(content[:HEAD], len(content), place.shown)
+    return edit(content, encoding, texts, replace_all, place.shown)
+
+
+def _knows(ctx: Context[Settings], place: Place, descriptor: int, made: Edit) -> bool:
+    """Whether the session had seen what was there, so that it also knows what comes of it."""
+    seen = access.known.seen(ctx.session_id, place.key)
+    if seen is None:
+        return False
+    return seen.is_still(version_made_of((made.old,), os.fstat(descriptor)))
+
+
+def _raise(refusal: ToolFailure | None) -> None:
+    if refusal is not None:
+        raise refusal
+
+
+def _shown(diff: Diff) -> Node:
+    return diff if diff.hunks else Text("Nothing would change: the file holds exactly this.")
+
+
+def _failing(failure: ToolFailure) -> Node:
+    return Text(f"This would fail: {failure.message}", Style.WARNING)

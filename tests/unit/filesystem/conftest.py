@@ -1,0 +1,30 @@
+"""An open filesystem provider whose calls work in a fresh folder."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from pluggableharness.providers.filesystem.provider import provider
+from pluggableharness.sdk.testing import Tool, opened
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The working directory, with other folders beside it."""
+    (tmp_path / "work").mkdir()
+    return tmp_path / "work"
+
+
+@pytest.fixture
+async def tool(folder: Path) -> AsyncIterator[Tool]:
+    """The provider as it comes."""
+    async with opened(provider, cwd=folder) as open_tool:
+        yield open_tool
+
+
+@pytest.fixture
+async def unguarded(folder: Path) -> AsyncIterator[Tool]:
+    """The provider with `require_read` off."""
+    async with opened(provider, cwd=folder, settings={"require_read": False}) as open_tool:
+        yield open_tool
