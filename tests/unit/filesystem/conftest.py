@@ -1,6 +1,8 @@
 """An open filesystem provider whose calls work in a fresh folder."""
 
-from collections.abc import AsyncIterator
+import errno
+import os
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,25 @@ async def unguarded(folder: Path) -> AsyncIterator[Tool]:
     """The provider with `require_read` off."""
     async with opened(provider, cwd=folder, settings={"require_read": False}) as open_tool:
         yield open_tool
+
+
+@pytest.fixture(params=["unnamed", "named"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """With files that have no name until they are complete, and where there are none such."""
+    if request.param == "named":
+        real = os.open
+
+        def no_unnamed_files(path: object, flags: int, *rest: object, **more: object) -> int:
+            if flags & os.O_TMPFILE == os.O_TMPFILE:
+                raise OSError(errno.EOPNOTSUPP, "not here")
+            return real(path, flags, *rest, **more)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(os, "open", no_unnamed_files)
+    return str(request.param)
+
+
+@pytest.fixture
+def umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
