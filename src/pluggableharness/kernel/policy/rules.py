@@ -1,0 +1,69 @@
+"""A rule of policy, and how it ranks among others (K4, K5)."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pluggableharness.kernel.domain.operation import Kind, Operation, Risk
+
+
+class Action(Enum):
+    """What a rule says; FORBID is a deny that nothing overrides (K5)."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+    FORBID = "forbid"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a rule was written; `line` counts from 1."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        """The position as editors take it."""
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One `policy` block.
+
+    Each of the four fields is a set of values of which one must be the operation's, or None
+    when the rule does not name it; an empty set matches nothing. `tool_name` is an operation's
+    own name, without its provider.
+    """
+
+    name: str
+    action: Action
+    tool_name: frozenset[str] | None = None
+    provider: frozenset[str] | None = None
+    risk: frozenset[Risk] | None = None
+    kind: frozenset[Kind] | None = None
+    reason: str = ""
+    position: Position | None = None
+
+    @property
+    def match(self) -> tuple[frozenset[object] | None, ...]:
+        """The four fields, the weightiest first."""
+        return (self.tool_name, self.provider, self.risk, self.kind)
+
+    @property
+    def rank(self) -> tuple[bool, ...]:
+        """Which fields it names: compared as tuples, the greater is the more specific (K4)."""
+        return tuple(values is not None for values in self.match)
+
+    def matches(self, operation: Operation) -> bool:
+        """Whether it speaks of the operation."""
+        return (
+            (self.tool_name is None or operation.name in self.tool_name)
+            and (self.provider is None or operation.provider in self.provider)
+            and (self.risk is None or operation.risk in self.risk)
+            and (self.kind is None or operation.kind in self.kind)
+        )
+
+    def __str__(self) -> str:
+        """The rule as messages name it."""
+        return f'policy "{self.name}"' + (f" ({self.position})" if self.position else "")
