@@ -8,7 +8,7 @@ import asyncio
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -73,6 +73,9 @@ async def start(
     except BaseException:
         process.stop()
         await process.gone()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
         raise
     return process
 
@@ -116,6 +119,16 @@ class GuardedProcess:
     def is_gone(self) -> bool:
         """Whether nothing of the tree is left."""
         return self._gone.done()
+
+    @property
+    def ending(self) -> Ending | None:
+        """How the command ended, or None while it runs. Raises GuardLost like `ended`."""
+        return self._ended.result() if self._ended.done() else None
+
+    def notify(self, callback: Callable[[], object]) -> None:
+        """Have `callback` called, from the loop, once it has ended and once it is gone."""
+        for future in (self._ended, self._gone):
+            future.add_done_callback(lambda _: callback())
 
     def stop(self) -> None:
         """Have everything ended: TERM, the grace, KILL. Returns at once; see `gone`."""

@@ -1,0 +1,1 @@
+"""The provider that runs commands: bash, and what keeps a command's output readable."""

@@ -1,0 +1,81 @@
+"""Runs one command and tells the call's stream and record what happens (C10, C11)."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from pathlib import Path
+from typing import Any
+
+from pluggableharness.providers.exec.environment import command_environment
+from pluggableharness.providers.exec.record import Record
+from pluggableharness.providers.exec.script import invocation
+from pluggableharness.sdk import (
+    Context,
+    ExecutionFailed,
+    InvalidArguments,
+    PermissionDenied,
+    ToolFailure,
+)
+from pluggableharness.sdk.processes import Child, Chunk, Ending, GuardLost, running
+
+
+async def execute(
+    ctx: Context[Any], record: Record, command: str, folder: Path, timeout_s: float
+) -> bool:
+    """Run a command to the end of all that it starts; True if it ran out of its time.
+
+    Raises:
+        ToolFailure: the command could not be run.
+        asyncio.CancelledError: the call was cancelled; all is gone by then, and recorded.
+    """
+    shell = ctx.settings.shell
+    env = command_environment(ctx.settings.env)
+    try:
+        with invocation(shell, command) as (argv, stdin):
+            async with running(
+                argv, cwd=folder, env=env, stdin=stdin, timeout_s=timeout_s
+            ) as child:
+                await _follow(ctx, record, child)
+                return child.timed_out
+    except OSError as error:
+        raise _not_started(error, shell, folder) from error
+    except GuardLost as lost:
+        raise ExecutionFailed(f"how the command ended is not known: {lost}") from lost
+
+
+async def _follow(ctx: Context[Any], record: Record, child: Child) -> None:
+    try:
+        async for event in child:
+            record.add(event)
+            await _send(ctx, event)
+    except asyncio.CancelledError:
+        # Nobody listens any more, but what there was is part of the report (P26).
+        child.stop()
+        async for event in child:
+            record.add(event)
+        raise
+
+
+async def _send(ctx: Context[Any], event: Chunk | Ending) -> None:
+    match event:
+        case Chunk(data, stream):
+            await ctx.output(data, stream)
+        case Ending(exit_code, signal):
+            await ctx.exit_status(exit_code, signal)
+
+
+def _not_started(error: OSError, shell: str, folder: Path) -> ToolFailure:
+    if error.errno == errno.E2BIG:
+        return InvalidArguments(
+            "the command and the environment that is configured for it are together longer than "
+            "the system passes to a program: write the command to a file and run that"
+        )
+    if error.filename == str(folder):
+        return PermissionDenied(f"cannot run in {folder}: {error.strerror}")
+    if error.filename == shell:
+        return ExecutionFailed(
+            f"the shell {shell!r} cannot be started: {error.strerror}. Set `shell` of provider "
+            "exec to one that is installed"
+        )
+    return ExecutionFailed(f"the command could not be started: {error}")

@@ -1,0 +1,130 @@
+"""The exec provider: what bash takes, gives, shows beforehand and afterwards (C10 to C13)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from pluggableharness.providers.exec.execution import execute
+from pluggableharness.providers.exec.places import folder_of
+from pluggableharness.providers.exec.record import Record
+from pluggableharness.sdk import Context, Doc, Gt, Le, Provider, TimedOut
+from pluggableharness.sdk.render import CodeBlock, Group, Node, Style, Text
+
+LONGEST_S: Final = 600
+USUAL_S: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How commands are run."""
+
+    shell: Annotated[str, Doc("The program that runs a command, as SHELL -c COMMAND")] = "bash"
+    env: Annotated[
+        dict[str, str], Doc("Variables that every command gets beside the usual few")
+    ] = field(default_factory=dict)
+    sandbox: Annotated[
+        str, Doc('How commands are confined. "none": they may do whatever you may')
+    ] = "none"
+
+    def __post_init__(self) -> None:
+        """Refuse what no command could be run with (P28)."""
+        if not self.shell or "\0" in self.shell:
+            raise ValueError("shell: expected the name or the path of a program")
+        for name, value in self.env.items():
+            if not name or "=" in name or "\0" in name + value:
+                raise ValueError(f"env: {name!r} cannot be a variable of a process")
+        if self.sandbox != "none":
+            raise ValueError(
+                f'sandbox: {self.sandbox!r} is not available in this version; expected "none"'
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class BashResult:
+    """How a command ended and what it printed."""
+
+    exit_code: Annotated[int, Doc("The command's own, or 128 + n after signal n")]
+    output: Annotated[str, Doc("stdout and stderr in order of arrival; the middle may be cut")]
+    truncated: Annotated[bool, Doc("Whether output is cut")]
+    total_bytes: Annotated[int, Doc("Bytes that the command printed")]
+    duration_ms: int
+    signal: Annotated[str | None, Doc('What ended the command, such as "SIGKILL"')] = None
+    output_file: Annotated[str | None, Doc("The whole output, for read_file, if cut")] = None
+    note: Annotated[str | None, Doc("What went otherwise than asked")] = None
+
+
+provider = Provider("exec", settings=Settings)
+
+
+@provider.resource(risk="high", streaming=True, default_timeout=LONGEST_S)
+async def bash(
+    ctx: Context[Settings],
+    command: Annotated[str, Doc("What to run, as bash reads it; may be a whole script")],
+    timeout_s: Annotated[
+        float, Doc(f"Seconds until it is stopped; at most {LONGEST_S}"), Gt(0), Le(LONGEST_S)
+    ] = USUAL_S,
+    working_directory: Annotated[
+        str | None, Doc("Where to run; relative to the session's working directory, its default")
+    ] = None,
+    description: Annotated[
+        str | None, Doc("What it is for, in a few words, for the person who is asked")
+    ] = None,
+) -> BashResult:
+    """Run a shell command to its end and return what it printed and its exit code.
+
+    Each call is a new shell in the working directory: `cd`, variables and functions do not
+    last. It has no terminal and an empty stdin, so nothing can be answered. When the shell ends
+    everything it started is ended too, background jobs as well. No other call of this provider
+    runs meanwhile. Of long output head and tail are returned, and all of it is kept in a file.
+    """
+    folder, note = folder_of(ctx.working_directory, working_directory)
+    record = Record(ctx.working_directory, note)
+    try:
+        timed_out = await execute(ctx, record, command, folder, timeout_s)
+        fields = record.fields()
+    except asyncio.CancelledError:
+        ctx.report = record.fields()
+        raise
+    finally:
+        record.close()
+    if timed_out:
+        raise TimedOut(
+            f"the command was stopped after {timeout_s:g} s; what it had printed is in the "
+            f"details. Give it more time with timeout_s (at most {LONGEST_S}), or less to do",
+            details=fields,
+        )
+    return BashResult(**fields)
+
+
+@bash.preview
+async def preview(
+    ctx: Context[Settings],
+    command: str,
+    timeout_s: float = USUAL_S,
+    working_directory: str | None = None,
+    description: str | None = None,
+) -> Node:
+    """Show the command as it would run: where, for how long, and how confined."""
+    folder, note = folder_of(ctx.working_directory, working_directory)
+    nodes: list[Node] = [Text(description)] if description else []
+    nodes.append(CodeBlock(command, "bash"))
+    nodes.append(Text(f"in {folder}, at most {timeout_s:g} s, not sandboxed", Style.DIM))
+    if note:
+        nodes.append(Text(note, Style.WARNING))
+    return Group(nodes)
+
+
+@bash.render
+def render(payload: dict[str, Any]) -> Node:
+    """Show a recorded result: what was printed, and how it ended."""
+    ending = payload.get("signal") or f"exit {payload['exit_code']}"
+    style = Style.DIM if payload["exit_code"] == 0 else Style.ERROR
+    nodes: list[Node] = [
+        CodeBlock(payload["output"]),
+        Text(f"{ending}, {payload['duration_ms']} ms", style),
+    ]
+    if "note" in payload:
+        nodes.append(Text(payload["note"], Style.WARNING))
+    return Group(nodes)
