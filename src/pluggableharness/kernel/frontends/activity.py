@@ -1,0 +1,224 @@
+"""Running calls on the screen: a calm line for each, its output as it comes, a foot. Uses rich.
+
+A call that ends at once gets one line, written when it has ended. One that takes longer, or
+has something to say, is announced, and its output follows behind a bar. When several run at
+once each line of output names its call.
+"""
+
+import asyncio
+import codecs
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from rich.text import Text
+
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.outcome import (
+    ExitStatus,
+    LeadUp,
+    Outcome,
+    OutputChunk,
+    OutputStream,
+    PartialResult,
+    Progress,
+)
+from pluggableharness.kernel.frontends.endings import announcement, ending
+from pluggableharness.kernel.frontends.lines import fold
+from pluggableharness.kernel.frontends.screen import Screen
+from pluggableharness.kernel.frontends.text import LiveLines, live, shown
+from pluggableharness.kernel.frontends.words import counted, duration
+
+_ANNOUNCED_AFTER_S = 0.5
+_TICK_S = 0.12
+_PROGRESS_EVERY_S = 2.0
+_FOOT_AFTER_S = 0.25
+
+
+class _Output:
+    """One stream of a call's output: bytes to lines, whatever way they were cut."""
+
+    def __init__(self, encoding: str) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._lines = LiveLines(encoding)
+
+    @property
+    def open_line(self) -> str:
+        return self._lines.open_line
+
+    def feed(self, data: bytes) -> list[str]:
+        return self._lines.feed(self._decoder.decode(data))
+
+    def finish(self) -> list[str]:
+        rest = self._lines.feed(self._decoder.decode(b"", final=True))
+        return rest + self._lines.finish()
+
+
+@dataclass(slots=True)
+class _Running:
+    """What the screen knows about a call that has not ended."""
+
+    call: Call
+    name: str
+    number: str
+    since: float
+    announced: bool = False
+    outputs: dict[OutputStream, _Output] = field(default_factory=dict)
+    partials: int = 0
+    progress: Progress | None = None
+    progress_told: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """What tells the call from the others that run."""
+        return self.name + self.number
+
+    @property
+    def latest(self) -> str:
+        """The unfinished line that arrived last, if there is one."""
+        lines = [output.open_line for output in self.outputs.values()]
+        return next((line for line in reversed(lines) if line.strip()), "")
+
+
+class Activity:
+    """Follows the calls of a session, by their ids.
+
+    `clock` gives seconds; `enter` is told before lines about calls are written.
+    """
+
+    def __init__(
+        self, screen: Screen, clock: Callable[[], float], enter: Callable[[], None]
+    ) -> None:
+        self._screen = screen
+        self._enter = enter
+        self._clock = clock
+        self._running: dict[str, _Running] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._ticks = 0
+
+    def started(self, call: Call) -> None:
+        """A call was sent to its provider."""
+        name = shown(call.operation.name, self._screen.looks.encoding)
+        self._running[call.id] = _Running(call, name, self._number(name), self._clock())
+        if self._timer is None:
+            self._tick()
+
+    def happened(self, call: Call, event: LeadUp) -> None:
+        """Something came from a running call."""
+        running = self._running.get(call.id)
+        if running is None:
+            return
+        match event:
+            case OutputChunk():
+                if event.stream not in running.outputs:
+                    running.outputs[event.stream] = _Output(self._screen.looks.encoding)
+                self._output(running, running.outputs[event.stream].feed(event.data))
+            case Progress():
+                self._progress(running, event)
+            case PartialResult():
+                running.partials += 1
+            case ExitStatus():
+                pass  # the result that follows says it, too
+            case _:
+                assert_never(event)
+        self._draw_foot()
+
+    def ended(self, call: Call, outcome: Outcome) -> None:
+        """A call has its outcome, whether or not it was ever sent."""
+        running = self._running.get(call.id)
+        took = number = None
+        if running:
+            for output in running.outputs.values():
+                self._output(running, output.finish())
+            del self._running[call.id]
+            took = duration(self._clock() - running.since)
+            number = running.number if running.announced else None
+        if not self._running:
+            self.stop()
+        looks = self._screen.looks
+        self._write(ending(call, number, took or "", outcome, looks, self._screen.width))
+        self._draw_foot()
+
+    def stop(self) -> None:
+        """No longer follow anything; the foot goes."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        self._running.clear()
+        self._screen.foot(None)
+
+    def _number(self, name: str) -> str:
+        """Empty for the only running call of its name, else the lowest number that is free."""
+        taken = {running.number for running in self._running.values() if running.name == name}
+        numbers = ["", *(f"#{number}" for number in range(2, len(taken) + 2))]
+        return next(number for number in numbers if number not in taken)
+
+    def _tick(self) -> None:
+        self._ticks += 1
+        for running in self._running.values():
+            if self._clock() - running.since >= _ANNOUNCED_AFTER_S:
+                self._announce(running)
+        self._draw_foot()
+        self._timer = asyncio.get_running_loop().call_later(_TICK_S, self._tick)
+
+    def _announce(self, running: _Running) -> None:
+        if not running.announced:
+            running.announced = True
+            looks, width = self._screen.looks, self._screen.width
+            self._write(announcement(running.call, running.number, looks, width))
+
+    def _output(self, running: _Running, lines: Sequence[str]) -> None:
+        if not lines:
+            return
+        self._announce(running)
+        margin = f"  {running.label} " if len(self._running) > 1 else "  "
+        margin += self._screen.looks.glyphs.output + " "
+        room = max(self._screen.width - len(margin), 8)
+        folded = [piece for line in lines for piece in _folded(line.expandtabs(8), room)]
+        self._enter()
+        self._screen.behind(Text(margin, "faint"), folded)
+
+    def _write(self, lines: list[Text]) -> None:
+        self._enter()
+        self._screen.lines(lines)
+
+    def _progress(self, running: _Running, progress: Progress) -> None:
+        running.progress = progress
+        now = self._clock()
+        due = running.progress_told + _PROGRESS_EVERY_S
+        if self._screen.looks.cursor or (running.progress_told and now < due):
+            return
+        running.progress_told = now
+        self._output(running, [self._progress_words(progress)])
+
+    def _progress_words(self, progress: Progress) -> str:
+        message = live(progress.message, self._screen.looks.encoding).replace("\n", " ")
+        if progress.fraction is None:
+            return message
+        return f"{progress.fraction:.0%} {message}".rstrip()
+
+    def _draw_foot(self) -> None:
+        now = self._clock()
+        calls = [each for each in self._running.values() if now - each.since > _FOOT_AFTER_S]
+        self._screen.foot(self._foot(calls[0], now) if calls else None)
+
+    def _foot(self, first: _Running, now: float) -> Text:
+        """The call that has run longest, how far it is, and how many there are beside it."""
+        others = len(self._running) - 1
+        parts = (
+            first.label,
+            duration(now - first.since),
+            self._progress_words(first.progress) if first.progress else "",
+            counted(first.partials, "piece") if first.partials else "",
+            f"and {counted(others, 'more call')}" if others else "",
+            first.latest.strip(),
+        )
+        words = f" {self._screen.looks.glyphs.dot} ".join(part for part in parts if part)
+        spinner = self._screen.looks.glyphs.spinner
+        return Text(f"{spinner[self._ticks % len(spinner)]} {words}", "faint")
+
+
+def _folded(line: str, room: int) -> list[str]:
+    if line.isascii():
+        return [line[at : at + room] for at in range(0, len(line), room)] or [""]
+    return [piece.plain for piece in fold(Text(line), room)]

@@ -1,0 +1,88 @@
+"""Calls and how they ended as lines: name, arguments, what came of it. Uses rich."""
+
+from typing import assert_never
+
+from rich.text import Text
+
+from pluggableharness.kernel.domain.call import Call, RefusedCall
+from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
+from pluggableharness.kernel.frontends.lines import fold
+from pluggableharness.kernel.frontends.looks import Looks
+from pluggableharness.kernel.frontends.text import clipped, live, shown
+from pluggableharness.kernel.frontends.words import brief, counted, cut, facts
+
+_MESSAGE_HEAD, _MESSAGE_TAIL = 12, 4
+
+
+def announcement(call: Call, number: str, looks: Looks, width: int) -> list[Text]:
+    """A call that runs; `number` tells it from others of its name."""
+    line = _named(looks.glyphs.running, "faint", call.operation.full_name + number, looks)
+    return [_with_arguments(line, call, looks, width)]
+
+
+def ending(
+    call: Call, number: str | None, took: str, outcome: Outcome, looks: Looks, width: int
+) -> list[Text]:
+    """A call that has ended. `number` is None when it was not announced; `took` may be empty."""
+    glyph, style, said = _verdict(outcome, looks, sent=bool(took))
+    line = _named(glyph, style, call.operation.full_name + (number or ""), looks)
+    words = "".join(f" {looks.glyphs.dot} {part}" for part in (*said, took) if part)
+    tail = Text(words, "faint" if style == "success" else style)
+    if number is None:
+        line = _with_arguments(line, call, looks, width - tail.cell_len)
+    message = outcome.message if isinstance(outcome, Failure) else ""
+    return [
+        *fold(Text.assemble(line, tail), width, words=True),
+        *message_lines(message, looks, width),
+    ]
+
+
+def refusal(refused: RefusedCall, looks: Looks, width: int) -> list[Text]:
+    """A proposed call that did not become one."""
+    line = _named(looks.glyphs.failed, "error", refused.name, looks)
+    line.append(f" {looks.glyphs.dot} refused", "error")
+    return [*fold(line, width), *message_lines(refused.failure.message, looks, width)]
+
+
+def message_lines(message: str, looks: Looks, width: int) -> list[Text]:
+    """A failure's message below its call; no lines for an empty one."""
+    lines = live(message, looks.encoding).rstrip("\n").split("\n") if message else []
+    head, hidden, tail = clipped(lines, _MESSAGE_HEAD, _MESSAGE_TAIL)
+    gap = [f"[{counted(len(hidden), 'line')} hidden]"] if hidden else []
+    return [
+        Text.assemble("  ", piece)
+        for line in [*head, *gap, *tail]
+        for piece in fold(Text(line.expandtabs(8)), width - 2, words=True)
+    ]
+
+
+def _named(glyph: str, style: str, name: str, looks: Looks) -> Text:
+    return Text.assemble((glyph, style), " ", (shown(name, looks.encoding), "bold"))
+
+
+def _with_arguments(line: Text, call: Call, looks: Looks, width: int) -> Text:
+    """The line with as much of the arguments as fits beside it."""
+    ellipsis = looks.glyphs.ellipsis
+    room = max(width - line.cell_len - 1, len(ellipsis))
+    arguments = cut(brief(call, ellipsis, looks.encoding), room, ellipsis)
+    return line.append(f" {arguments}") if arguments else line
+
+
+def _verdict(outcome: Outcome, looks: Looks, *, sent: bool) -> tuple[str, str, list[str]]:
+    """The sign, the style and the words for how a call ended."""
+    match outcome:
+        case Success():
+            well = outcome.payload.get("exit_code", 0) == 0
+            sign = (looks.glyphs.done, "success") if well else (looks.glyphs.failed, "warning")
+            return (*sign, facts(outcome.payload))
+        case Failure():
+            style = "warning" if outcome.category is ErrorCategory.CANCELLED else "error"
+            return looks.glyphs.failed, style, [_category(outcome.category, sent=sent)]
+        case _:
+            assert_never(outcome)
+
+
+def _category(category: ErrorCategory, *, sent: bool) -> str:
+    if category is ErrorCategory.PERMISSION_DENIED and not sent:
+        return "denied"
+    return category.value.replace("_", " ")

@@ -1,0 +1,49 @@
+"""JSON values as text: for lines that programs read and for places where people do."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+from pluggableharness.kernel.domain.values import Json
+from pluggableharness.kernel.frontends.text import escaped
+
+
+def jsonable(value: Json) -> object:
+    """The value as `json.dumps` takes it.
+
+    A number without a fraction is an integer; one that JSON cannot hold (an infinity or
+    NaN, which only a broken event can carry) is null.
+    """
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return int(value) if value.is_integer() else value
+    if isinstance(value, Mapping):
+        return {key: jsonable(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [jsonable(item) for item in value]
+    return value
+
+
+def ascii_line(value: Json) -> str:
+    """The value on one line of printing ASCII: nothing in it can disturb a terminal."""
+    line = json.dumps(jsonable(value), separators=(",", ":"))
+    return line.replace("\x7f", "\\u007f")
+
+
+def compact(value: Json, encoding: str = "utf-8") -> str:
+    """The value on one line for a person."""
+    return _readable(value, encoding, None)
+
+
+def pretty(value: Json, encoding: str = "utf-8") -> str:
+    """The value over several indented lines for a person."""
+    return _readable(value, encoding, 2)
+
+
+def _readable(value: Json, encoding: str, indent: int | None) -> str:
+    """Plain characters where all of them print, JSON's own escapes where one does not."""
+    text = json.dumps(jsonable(value), ensure_ascii=False, indent=indent)
+    if escaped(text.replace("\n", " "), encoding) is None:
+        return text
+    return json.dumps(jsonable(value), indent=indent).replace("\x7f", "\\u007f")

@@ -1,0 +1,188 @@
+"""Styled lines: safe text with its invisible parts marked, folded to a width. Uses rich."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from rich.cells import cell_len, get_character_cell_size
+from rich.text import Text
+
+from pluggableharness.kernel.frontends.looks import Looks
+from pluggableharness.kernel.frontends.text import clipped_line, escaped, shown
+
+TAB = 4
+_GAP, _NARROWEST_CELL = 2, 4
+_LONG_HEAD, _LONG_TAIL = 1200, 400
+_ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt\\])")
+_WORD = re.compile(r"\n| +|[^ \n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """A drawn line, whether escapes stand in it, and whether its middle is left out."""
+
+    text: Text
+    marked: bool
+    hidden: bool
+
+
+def exact(line: str, looks: Looks, *, whole: bool = False, ends: bool = False) -> Exact:
+    """One line of content, exact.
+
+    A tab is drawn as an arrow; with `ends`, spaces at the end as dots. A line with any other
+    character that does not print is written in escapes throughout, its backslashes doubled,
+    and its caller marks it. Unless `whole`, the middle of a very long line gives way to the
+    number of characters left out.
+    """
+    head, hidden, tail = (line, 0, "") if whole else clipped_line(line, _LONG_HEAD, _LONG_TAIL)
+    marked = escaped(line.replace("\t", " "), looks.encoding) is not None
+    draw = _draw_escaped if marked else _draw_tabs
+    text = draw(head, looks)
+    if hidden:
+        text.append(f" [{hidden:,} characters hidden] ", "hidden")
+        text.append_text(draw(tail, looks))
+    if ends and not marked:
+        _dot_ends(text, line, looks)
+    return Exact(text, marked, bool(hidden))
+
+
+def quoted(text: str, looks: Looks, *, whole: bool = False) -> tuple[Text, bool]:
+    """A value on one line as `text.shown` writes it, and whether its middle is left out."""
+    written = shown(text, looks.encoding)
+    head, hidden, tail = (
+        (written, 0, "") if whole else clipped_line(written, _LONG_HEAD, _LONG_TAIL)
+    )
+    drawn = Text(head)
+    if hidden:
+        drawn.append(f" [{hidden:,} characters hidden] ", "hidden")
+        drawn.append(tail)
+    if written.startswith('"'):
+        drawn.highlight_regex(_ESCAPE, "escape")
+    return drawn, bool(hidden)
+
+
+def fold(text: Text, width: int, *, words: bool = False) -> list[Text]:
+    """The line cut into pieces of at most `width` cells, without losing a character.
+
+    With `words` it is cut after a space where one is near enough.
+    """
+    if text.cell_len <= width:
+        return [text]
+    offsets: list[int] = []
+    used = space = at_space = 0
+    for position, character in enumerate(text.plain):
+        size = get_character_cell_size(character)
+        if used + size > width:
+            near = words and at_space > width // 2
+            offsets.append(space if near else position)
+            used = used - at_space if near else 0
+            at_space = 0
+        used += size
+        if character == " ":
+            space, at_space = position + 1, used
+    return list(text.divide(offsets))
+
+
+def hang(first: Text, rest: Text, content: Text, width: int, *, words: bool = False) -> list[Text]:
+    """The content folded behind a margin: `first` on its first line, `rest` on the others.
+
+    Assembled, because adding two texts would give the first one's style to both.
+    """
+    pieces = fold(content, max(width - first.cell_len, 8), words=words)
+    return [Text.assemble(rest if number else first, piece) for number, piece in enumerate(pieces)]
+
+
+def joined(lines: Iterable[Text]) -> Text:
+    """The lines as one text."""
+    return Text("\n").join(lines)
+
+
+def columns(rows: Sequence[Sequence[Text]], width: int) -> list[Text]:
+    """Rows of cells in aligned columns; what is too wide is folded within its cell."""
+    count = max((len(row) for row in rows), default=0)
+    room = width - _GAP * (count - 1)
+    sizes = [max(row[i].cell_len for row in rows if i < len(row)) for i in range(count)]
+    while sizes and sum(sizes) > room and max(sizes) > _NARROWEST_CELL:
+        sizes[sizes.index(max(sizes))] -= 1
+    return [line for row in rows for line in _row(row, sizes)]
+
+
+def _row(row: Sequence[Text], sizes: Sequence[int]) -> Iterable[Text]:
+    folded = [fold(cell, max(size, 1)) for cell, size in zip(row, sizes, strict=False)]
+    for pieces in zip_longest(*folded, fillvalue=Text()):
+        line = Text()
+        for piece, size in zip(pieces, sizes, strict=False):
+            line.append_text(piece)
+            line.append(" " * (size - piece.cell_len + _GAP))
+        line.rstrip()
+        yield line
+
+
+class WordWrap:
+    """Breaks running text between words while it streams; holds back the last word only."""
+
+    def __init__(self) -> None:
+        self._column = 0
+        self._gap = ""
+        self._word = ""
+
+    def feed(self, text: str, width: int) -> str:
+        """The next piece with line breaks put in."""
+        out: list[str] = []
+        for piece in _WORD.findall(text):
+            if piece == "\n":
+                out.append(self._place(width) + "\n")
+                self._column, self._gap = 0, ""
+            elif piece[0] == " ":
+                out.append(self._place(width))
+                self._gap += piece
+            else:
+                self._word += piece
+                if len(self._word) > width:
+                    out.append(self._place(width))
+        return "".join(out)
+
+    def finish(self, width: int) -> str:
+        """The word that was held back."""
+        placed = self._place(width)
+        self._column, self._gap = 0, ""
+        return placed
+
+    def _place(self, width: int) -> str:
+        if not self._word:
+            return ""
+        word, gap = self._word, self._gap
+        self._word = self._gap = ""
+        size = cell_len(word)
+        if self._column and self._column + len(gap) + size > width:
+            gap, self._column = "\n", 0
+        else:
+            self._column += len(gap)
+        pieces = fold(Text(word), width) if size > width else [Text(word)]
+        self._column = self._column + size if len(pieces) == 1 else pieces[-1].cell_len
+        return gap + "\n".join(piece.plain for piece in pieces)
+
+
+def _draw_escaped(line: str, looks: Looks) -> Text:
+    # The piece of a marked line may itself be plain: its backslashes are doubled all the same.
+    written = escaped(line, looks.encoding)
+    text = Text(written if written is not None else line.replace("\\", "\\\\"))
+    text.highlight_regex(_ESCAPE, "escape")
+    return text
+
+
+def _draw_tabs(line: str, looks: Looks) -> Text:
+    text = Text()
+    for number, piece in enumerate(line.split("\t")):
+        if number:
+            text.append(looks.glyphs.tab.ljust(TAB - text.cell_len % TAB), "faint")
+        text.append(piece)
+    return text
+
+
+def _dot_ends(text: Text, line: str, looks: Looks) -> None:
+    spaces = len(line) - len(line.rstrip(" "))
+    if spaces:
+        text.right_crop(spaces)
+        text.append(looks.glyphs.dot * spaces, "faint")

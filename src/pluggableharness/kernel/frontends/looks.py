@@ -1,0 +1,80 @@
+"""What a terminal can do, and what we draw with there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pluggableharness.kernel.frontends.outlet import Outlet
+
+NARROWEST = 40
+WIDEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The few signs that lines are drawn with."""
+
+    done: str = "✓"
+    failed: str = "✗"
+    running: str = "▸"
+    top: str = "┌"
+    bar: str = "│"
+    bottom: str = "└"
+    output: str = "┊"
+    dot: str = "·"
+    tab: str = "→"
+    bullet: str = "•"
+    ellipsis: str = "…"
+    spinner: str = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+UNICODE = Glyphs()
+ASCII = Glyphs("+", "x", ">", ".", "|", "`", ":", "-", ">", "*", "...", "|/-\\")
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What may be used: colours, a line that is rewritten in place, characters beyond ASCII.
+
+    `encoding` is that of the output; a character that it lacks is shown as an escape.
+    """
+
+    colour: bool = False
+    cursor: bool = False
+    encoding: str = "utf-8"
+    glyphs: Glyphs = UNICODE
+
+
+def looks_of(outlet: Outlet, environ: Mapping[str, str]) -> Looks:
+    """What the terminal behind `outlet` can do, as its environment tells (K32).
+
+    No colours with NO_COLOR, with TERM=dumb or without a terminal; ASCII where the locale is C
+    or cannot encode the signs. Python itself reads LC_ALL=C as UTF-8; a person who sets it
+    means that the terminal is not up to that.
+    """
+    clever = outlet.is_terminal and environ.get("TERM", "") not in ("", "dumb", "unknown")
+    return Looks(
+        colour=clever and not environ.get("NO_COLOR"),
+        cursor=clever,
+        encoding="ascii" if environ.get("LC_ALL") in ("C", "POSIX") else outlet.encoding,
+        glyphs=UNICODE if _holds_glyphs(outlet.encoding, environ) else ASCII,
+    )
+
+
+def width_of(outlet: Outlet, environ: Mapping[str, str]) -> int:
+    """The columns to draw in, asked anew for each drawing since windows are resized."""
+    columns = outlet.columns or _number(environ.get("COLUMNS", "")) or 80
+    return min(max(columns, NARROWEST), WIDEST)
+
+
+def _holds_glyphs(encoding: str, environ: Mapping[str, str]) -> bool:
+    if environ.get("LC_ALL") in ("C", "POSIX"):
+        return False
+    try:
+        "".join(getattr(UNICODE, name) for name in Glyphs.__slots__).encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 0

@@ -1,0 +1,76 @@
+"""A result's payload for a person: its main part, and the rest as named values. No drawing.
+
+The fallback where a provider does not draw its own results (P30). Which fields hold the main
+part is a convention of the first-party operations; without one, the only list is it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from pluggableharness.kernel.domain.render import (
+    CodeBlockNode,
+    GroupNode,
+    RenderNode,
+    TableNode,
+    TextNode,
+)
+from pluggableharness.kernel.domain.values import Json, JsonObject
+from pluggableharness.kernel.frontends.diffs import parse_unified
+from pluggableharness.kernel.frontends.json_values import compact, pretty
+
+_TEXTS = ("content", "output", "diff")
+
+
+def main_field(payload: JsonObject) -> str | None:
+    """The name of the field that a person called the operation for; None when all are alike."""
+    for name in _TEXTS:
+        if isinstance(payload.get(name), str) and payload[name]:
+            return name
+    lists = [name for name, value in payload.items() if _is_list(value) and value]
+    return lists[0] if len(lists) == 1 else None
+
+
+def as_lines(value: Json) -> str:
+    """A main part as a pipe would have it: text as it is, a list one item a line."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return "".join(f"{item if isinstance(item, str) else compact(item)}\n" for item in value)
+    return compact(value) + "\n"
+
+
+def as_node(name: str, value: Json) -> RenderNode:
+    """A main part as something to draw: a diff, running text, lines, or a table."""
+    if isinstance(value, str):
+        diff = parse_unified(value) if name == "diff" else None
+        return diff or TextNode(value)
+    if isinstance(value, Sequence):
+        return _table(value) or GroupNode(tuple(_line(item) for item in value))
+    return CodeBlockNode(pretty(value), "json")
+
+
+def _line(item: Json) -> RenderNode:
+    return TextNode(item if isinstance(item, str) else compact(item))
+
+
+def _table(items: Sequence[Json]) -> TableNode | None:
+    """Flat objects as rows under the names of their fields, empty ones left out."""
+    flat = [item for item in items if isinstance(item, Mapping) and not _nested(item)]
+    if not flat or len(flat) < len(items):
+        return None
+    names = {name: None for item in flat for name, value in item.items() if value not in ("", None)}
+    rows = tuple(tuple(_cell(item.get(name)) for name in names) for item in flat)
+    return TableNode(tuple(names), rows)
+
+
+def _nested(item: Mapping[str, Json]) -> bool:
+    return any(isinstance(value, Mapping) or (_is_list(value) and value) for value in item.values())
+
+
+def _cell(value: Json) -> str:
+    if value is None or (_is_list(value) and not value):
+        return ""
+    return value if isinstance(value, str) else compact(value)
+
+
+def _is_list(value: Json) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)

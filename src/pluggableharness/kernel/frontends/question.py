@@ -1,0 +1,157 @@
+"""Puts a plan item to a person and waits for a clear answer (K10, K10a). Uses rich."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from pluggableharness.kernel.domain.operation import Risk
+from pluggableharness.kernel.domain.plan import Answer, PlanItem
+from pluggableharness.kernel.frontends.drawing import Drawing
+from pluggableharness.kernel.frontends.keys import Keys
+from pluggableharness.kernel.frontends.lines import exact, fold, hang
+from pluggableharness.kernel.frontends.looks import Looks
+from pluggableharness.kernel.frontends.reply import Reply, understood
+from pluggableharness.kernel.frontends.screen import Screen
+from pluggableharness.kernel.frontends.text import shown
+
+_MOST_UNCLEAR = 3
+_MOST_ASIDES = 12
+
+
+def risk_text(risk: Risk) -> Text:
+    """A risk as it is always shown: the word, and its colour."""
+    return Text(risk.value.replace("_", " "), f"risk.{risk.value}")
+
+
+def item_lines(drawing: Drawing, item: PlanItem) -> list[Text]:
+    """What a plan item would do: its arguments, or its preview and what that leaves out (P29)."""
+    if item.preview is None:
+        body = drawing.arguments(item.call.arguments)
+    else:
+        body = drawing.beside_preview(item.call.arguments) + drawing.node(item.preview)
+    return body + drawing.notes()
+
+
+def boxed(title: Text, body: Sequence[Text], looks: Looks) -> list[Text]:
+    """A title and lines behind a bar. No content can draw a line without that bar."""
+    top, bar = (looks.glyphs.top + " ", "faint"), (looks.glyphs.bar + " ", "faint")
+    return [Text.assemble(top, title), *(Text.assemble(bar, line) for line in body)]
+
+
+def title_of(item: PlanItem, looks: Looks, *remarks: str) -> Text:
+    """`moderate · filesystem.edit_file`, and remarks."""
+    dot = f" {looks.glyphs.dot} "
+    name = shown(item.call.operation.full_name, looks.encoding)
+    title = Text.assemble(risk_text(item.call.operation.risk), (dot, "faint"), (name, "bold"))
+    for remark in remarks:
+        if remark:
+            title.append(dot, "faint").append(remark)
+    return title
+
+
+@dataclass(slots=True)
+class Question:
+    """One question about one item. `place` is empty or says which of how many it is."""
+
+    screen: Screen
+    keys: Keys
+    item: PlanItem
+    changed: str
+    place: str
+
+    async def ask(self) -> Answer:
+        """The person's answer: three unclear ones, or the end of the input, are a no."""
+        hides = self._show(whole=False)
+        unclear = asides = 0
+        while unclear < _MOST_UNCLEAR and asides < _MOST_ASIDES:
+            typed = await self._typed(hides)
+            reply, reason = understood(typed)
+            match reply:
+                case Reply.ALLOW:
+                    self._say(Text("allowed", "success"))
+                    return Answer(allow=True)
+                case Reply.DENY:
+                    return Answer(allow=False, reason=await self._denied(typed, reason))
+                case Reply.HELP:
+                    asides += 1
+                    self._help(hides)
+                case Reply.SHOW:
+                    asides += 1
+                    self._say(Text("everything:"))
+                    hides = self._show(whole=True)
+                case Reply.UNCLEAR:
+                    unclear += 1
+                    self._say(Text("not an answer", "warning"))
+        self._say(Text("  no clear answer: denied", "error"))
+        return Answer(allow=False, reason="no clear answer was given")
+
+    def _show(self, *, whole: bool) -> bool:
+        """Draw the question; whether something of it is hidden."""
+        looks = self.screen.looks
+        drawing = Drawing(looks, self.screen.width - 2, whole)
+        body = item_lines(drawing, self.item)
+        if self.changed:
+            text = exact(f"asked again: {self.changed}", looks).text
+            text.style = "warning"
+            body = [*fold(text, drawing.width, words=True), *body]
+        body += hang(Text("asked: ", "faint"), Text(), self._why(), drawing.width, words=True)
+        for line in boxed(title_of(self.item, looks, self.place), body, looks):
+            self._say(line)
+        return drawing.remarks.hidden
+
+    def _why(self) -> Text:
+        verdict = self.item.verdict
+        why = f"{verdict.decided_by}: {verdict.reason}" if verdict.reason else verdict.decided_by
+        text = exact(why, self.screen.looks).text
+        text.style = "faint"
+        return text
+
+    async def _typed(self, hides: bool) -> str | None:
+        dot = f" {self.screen.looks.glyphs.dot} "
+        prompt = Text.assemble((self.screen.looks.glyphs.bottom + " ", "faint"))
+        prompt.append("a").append(" allow" + dot, "faint").append("d").append(
+            " deny" + dot, "faint"
+        )
+        if hides:
+            prompt.append("v").append(" show all" + dot, "faint")
+        prompt.append("?").append(" help ", "faint").append("> ")
+        try:
+            return await self.keys.key(lambda: self.screen.question(prompt, end=""))
+        except BaseException:
+            self._say(Text("no longer asked", "warning"))
+            raise
+
+    async def _denied(self, typed: str | None, reason: str) -> str:
+        self._say(Text("denied", "error"))
+        if typed is None:
+            return "the input ended before an answer came"
+        if reason or not typed.strip("\x04\r\n ") or not self.keys.is_terminal:
+            return reason
+        self.screen.question(Text("  why? (Return for no reason) > ", "faint"), end="")
+        try:
+            line = await self.keys.line()
+        except BaseException:
+            self._say(Text())
+            raise
+        if line is None:
+            self._say(Text())
+        return (line or "").strip()
+
+    def _help(self, hides: bool) -> None:
+        operation = self.item.call.operation
+        self._say(Text("help"))
+        about = f"{operation.full_name}: {operation.description}"
+        lines = [
+            Text("a, y  allow: the call runs, exactly as shown"),
+            Text("d, n  deny: it does not run; you may say why, and the model reads it"),
+            *([Text("v     show everything, however long it is")] if hides else []),
+            Text("?     this help; Return alone and the end of the input count as no"),
+            *Drawing(self.screen.looks, self.screen.width - 2).prose(about),
+        ]
+        for line in lines:
+            for piece in fold(line, self.screen.width - 2):
+                self._say(Text.assemble((self.screen.looks.glyphs.bar + " ", "faint"), piece))
+
+    def _say(self, line: Text) -> None:
+        self.screen.question(line)

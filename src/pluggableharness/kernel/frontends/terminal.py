@@ -1,0 +1,254 @@
+"""The terminal: a session as a person likes to watch it, and their answers (K32). Uses rich.
+
+Draws what it hears and asks what it is asked to; decides nothing. What it draws only ever
+adds lines, so that it reads the same in a dumb terminal, in a log and in the scroll-back.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import TextIO, TypeVar, assert_never
+
+from rich.text import Text
+
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.message import Message
+from pluggableharness.kernel.domain.news import (
+    CallEnded,
+    CallEvent,
+    CallRefused,
+    CallStarted,
+    ItemDecided,
+    MessageArrived,
+    News,
+    Notice,
+    PlanApplied,
+    PlanReady,
+    SessionEnded,
+    SessionStarted,
+    TextDelta,
+)
+from pluggableharness.kernel.domain.plan import Answer, Plan, PlanItem
+from pluggableharness.kernel.domain.session import SessionStatus
+from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.domain.verdict import Decision
+from pluggableharness.kernel.frontends.activity import Activity
+from pluggableharness.kernel.frontends.drawing import Drawing
+from pluggableharness.kernel.frontends.endings import refusal
+from pluggableharness.kernel.frontends.interview import Interview
+from pluggableharness.kernel.frontends.keys import Keys
+from pluggableharness.kernel.frontends.lines import columns, fold
+from pluggableharness.kernel.frontends.looks import Looks
+from pluggableharness.kernel.frontends.outlet import Outlet
+from pluggableharness.kernel.frontends.prose import Prose
+from pluggableharness.kernel.frontends.question import (
+    Question,
+    boxed,
+    item_lines,
+    risk_text,
+    title_of,
+)
+from pluggableharness.kernel.frontends.screen import Screen
+from pluggableharness.kernel.frontends.text import live, shown
+from pluggableharness.kernel.frontends.words import brief, counted, cut, duration
+
+Asked = TypeVar("Asked")
+
+_LEVELS = {"warning": "warning", "error": "error"}
+
+
+class Terminal:
+    """Hears a session's news and asks the person at the terminal.
+
+    Attended when `keys` are and when there is a terminal to see the question on; keys that
+    were told to take a pipe need none. Two questions are asked one after another, and what
+    happens meanwhile is drawn after the answer. Call `close` in the end, however it comes.
+    """
+
+    def __init__(
+        self,
+        out: TextIO | None = None,
+        keys: Keys | None = None,
+        *,
+        looks: Looks | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._outlet = Outlet(out or sys.stdout)
+        self._keys = keys or Keys()
+        self._screen = Screen(self._outlet, looks)
+        self._activity = Activity(self._screen, clock, lambda: self._enter("calls"))
+        self._clock = clock
+        self._began = clock()
+        self._asking = asyncio.Lock()
+        self._prose = Prose(self._screen)
+        self._section = ""
+        self._places: dict[str, str] = {}
+        self._denied_here: set[str] = set()
+        self._calls = 0
+
+    @property
+    def attended(self) -> bool:
+        """Whether a person can answer."""
+        seen = self._outlet.is_terminal or not self._keys.is_terminal
+        return seen and not self._outlet.lost and self._keys.attended
+
+    async def hear(self, news: News) -> None:
+        """Draw a piece of news; waits while a question is open and much has piled up (P14)."""
+        await self._screen.room()
+        match news:
+            case TextDelta():
+                self._enter("text")
+                self._prose.feed(news.turn_id, news.text)
+            case MessageArrived():
+                self._message(news.turn_id, news.message)
+            case CallStarted():
+                self._activity.started(news.call)
+            case CallEvent():
+                self._activity.happened(news.call, news.event)
+            case CallEnded():
+                self._ended(news)
+            case CallRefused():
+                self._calls += 1
+                self._enter("calls")
+                looks, width = self._screen.looks, self._screen.width
+                self._screen.lines(refusal(news.refused, looks, width))
+            case PlanReady():
+                self._plan(news.plan)
+            case ItemDecided():
+                pass  # the plan, the person's own answer or the call's end shows it
+            case PlanApplied():
+                self._places.clear()
+            case Notice():
+                self._enter("notice")
+                self._lines(_LEVELS.get(news.level, ""), news.message)
+            case SessionStarted():
+                self._begin(news)
+            case SessionEnded():
+                self._end(news)
+            case _:
+                assert_never(news)
+
+    async def decide(self, item: PlanItem, changed: str) -> Answer | None:
+        """Ask the person about an item; None when nobody is there (K10)."""
+        async with self._asking:
+            if not self.attended:
+                return None
+            question = Question(
+                self._screen, self._keys, item, changed, self._places.get(item.id, "")
+            )
+            answer = await self._undisturbed(question.ask)
+        if not answer.allow:
+            self._denied_here.add(item.call.id)
+        return answer
+
+    async def answer(self, call: Call) -> JsonObject | None:
+        """Put an interactive call to the person; None when nobody answers (C21)."""
+        async with self._asking:
+            if not self.attended:
+                return None
+            return await self._undisturbed(Interview(self._screen, self._keys, call).ask)
+
+    def close(self) -> None:
+        """Leave the terminal tidy: no foot, no open line, no timer."""
+        self._activity.stop()
+        self._prose.finish()
+
+    async def _undisturbed(self, ask: Callable[[], Awaitable[Asked]]) -> Asked:
+        self._prose.finish()
+        self._enter("question", apart=True)
+        self._screen.hold()
+        try:
+            return await ask()
+        finally:
+            self._screen.release()
+
+    def _enter(self, section: str, *, apart: bool = False) -> None:
+        """Leave a blank line between what belongs to different things."""
+        if section != "text":
+            self._prose.finish()
+        if self._section and (apart or section != self._section):
+            self._screen.lines([Text()])
+        self._section = section
+
+    def _lines(self, style: str, text: str) -> None:
+        for line in live(text, self._screen.looks.encoding).split("\n"):
+            piece = Text(line.expandtabs(8), style)
+            self._screen.lines(fold(piece, self._screen.width, words=True))
+
+    def _begin(self, news: SessionStarted) -> None:
+        encoding = self._screen.looks.encoding
+        dot = f" {self._screen.looks.glyphs.dot} "
+        parts = ("session " + news.session_id, news.model, news.working_directory)
+        words = dot.join(shown(part, encoding) for part in parts if part)
+        self._enter("session")
+        self._screen.lines(fold(Text(words, "faint"), self._screen.width))
+
+    def _message(self, turn_id: str, message: Message) -> None:
+        """The end of a message; its text only if it did not stream."""
+        if message.text and self._prose.turn_id != turn_id:
+            self._enter("text")
+            self._prose.feed(turn_id, message.text)
+        self._prose.finish()
+
+    def _ended(self, news: CallEnded) -> None:
+        self._calls += 1
+        if news.call.id in self._denied_here:
+            return  # the person has just said so, on the line above
+        self._activity.ended(news.call, news.outcome)
+
+    def _plan(self, plan: Plan) -> None:
+        """Several items at a glance, when any will be asked; and what runs without being asked."""
+        count = len(plan.items)
+        if count > 1:
+            for number, item in enumerate(plan.items, 1):
+                self._places[item.id] = f"{number} of {count}"
+            if any(item.verdict.decision is Decision.ASK for item in plan.items):
+                self._overview(plan)
+        for item in plan.items:
+            if item.verdict.decision is Decision.ALLOW and item.preview is not None:
+                self._allowed(item)
+
+    def _overview(self, plan: Plan) -> None:
+        self._enter("plan")
+        looks = self._screen.looks
+        rows = [
+            [
+                Text(f"{number}", "faint"),
+                risk_text(item.call.operation.risk),
+                Text(shown(item.call.operation.full_name, looks.encoding), "bold"),
+                Text(item.verdict.decision.value, "faint"),
+                Text(brief(item.call, looks.glyphs.ellipsis, looks.encoding)),
+            ]
+            for number, item in enumerate(plan.items, 1)
+        ]
+        taken = sum(max(row[i].cell_len + 2 for row in rows) for i in range(4))
+        for row in rows:
+            row[4] = Text(cut(row[4].plain, self._screen.width - taken, looks.glyphs.ellipsis))
+        self._screen.lines([Text("plan", "faint"), *columns(rows, self._screen.width)])
+
+    def _allowed(self, item: PlanItem) -> None:
+        self._enter("plan", apart=True)
+        looks = self._screen.looks
+        body = item_lines(Drawing(looks, self._screen.width - 2), item)
+        by = f"allowed by {shown(item.verdict.decided_by, looks.encoding)}"
+        title = title_of(item, looks, self._places.get(item.id, ""), by)
+        self._screen.lines(boxed(title, body, looks))
+
+    def _end(self, news: SessionEnded) -> None:
+        self.close()
+        end = news.end
+        if end.final_text and end.final_text.strip() != self._prose.said.strip():
+            self._enter("text")
+            self._lines("", end.final_text)
+        self._enter("session")
+        good = end.status is SessionStatus.COMPLETED
+        words = Text.assemble((end.status.value.replace("_", " "), "success" if good else "error"))
+        took = duration(self._clock() - self._began)
+        for part in (counted(self._calls, "call"), took):
+            words.append(f" {self._screen.looks.glyphs.dot} {part}", "faint")
+        self._screen.lines([words])
+        if end.reason:
+            self._lines("", end.reason)
+        if news.log_head:
+            self._lines("faint", f"record {end.session_id}, head {news.log_head}")

@@ -1,0 +1,34 @@
+"""A process that asks one question on its own terminal, for the tests of the keys.
+
+Says `ANSWER` and the answer; with `cancel` the question is cancelled by an interrupt, as the
+command line does it; with `twice` it asks two questions at once.
+"""
+
+import asyncio
+import signal
+import sys
+
+from unit.frontends.fakes import BASH, call, item
+
+from pluggableharness.kernel.frontends.terminal import Terminal
+
+
+async def ask(frontend: Terminal, name: str) -> None:
+    answer = await frontend.decide(item(call(BASH, name, command=f"run {name}")), "")
+    print(f"ANSWER {name} {answer}", flush=True)
+
+
+async def main() -> None:
+    frontend = Terminal()
+    print(f"ATTENDED {frontend.attended}", flush=True)
+    asked = asyncio.gather(*(ask(frontend, name) for name in sys.argv[1:]))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, asked.cancel)
+    try:
+        await asked
+    except asyncio.CancelledError:
+        print("CANCELLED", flush=True)
+    finally:
+        frontend.close()
+
+
+asyncio.run(main())

@@ -1,0 +1,236 @@
+"""Single keys on a real terminal: no Enter, no echo, no leftovers, and no hang elsewhere."""
+
+import asyncio
+import io
+import os
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from pluggableharness.kernel.frontends.keys import Keys
+
+PROGRAM = [str(Path(__file__).with_name("ask_once.py"))]
+TESTS = str(Path(__file__).parents[2])
+PROMPT = "help > "  # colours aside
+BOUND_S = 20
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return {**kept, "PYTHONPATH": TESTS, "TERM": "xterm-256color", "LANG": "C.UTF-8", **more}
+
+
+class Person:
+    """A person at a pseudo-terminal of its own."""
+
+    def __init__(self, *names: str, **env: str) -> None:
+        self.terminal = pexpect.spawn(
+            sys.executable,
+            [*PROGRAM, *names],
+            env=environment(**env),
+            encoding="utf-8",
+            timeout=BOUND_S,
+            dimensions=(40, 100),
+        )
+        self.terminal.delaybeforesend = None
+        self.terminal.logfile_read = self.log = io.StringIO()
+        self.mode = self.modes()
+
+    def modes(self) -> tuple[bool, bool]:
+        """Whether the terminal waits for Enter, and whether it echoes."""
+        local = termios.tcgetattr(self.terminal.child_fd)[3]
+        return bool(local & termios.ICANON), bool(local & termios.ECHO)
+
+    def sees(self, text: str) -> None:
+        if text == PROMPT:
+            self.terminal.expect("help (\x1b\\[0m)?> ")
+        else:
+            self.terminal.expect_exact(text)
+
+    def types(self, text: str) -> None:
+        self.terminal.send(text)
+
+    def leaves(self) -> str:
+        """Wait for the end; what was written until then."""
+        self.terminal.expect(pexpect.EOF)
+        return str(self.terminal.before)
+
+
+@pytest.fixture
+def person() -> Iterator[Person]:
+    person = Person("one")
+    yield person
+    person.terminal.close(force=True)
+
+
+@pytest.mark.req("K32")
+@pytest.mark.parametrize("key", ["a", "y", "Y"])
+def test_one_key_allows(person: Person, key: str) -> None:
+    person.sees(PROMPT)
+    person.types(key)
+    person.sees("allowed")
+    person.sees("ANSWER one Answer(allow=True, reason='')")
+
+
+@pytest.mark.req("K32")
+def test_one_key_denies_and_a_line_says_why(person: Person) -> None:
+    person.sees(PROMPT)
+    person.types("d")
+    person.sees("why?")
+    person.types("not that\x7f\x7f\x7f\x7fthis one\r")
+    person.sees("ANSWER one Answer(allow=False, reason='not this one')")
+
+
+@pytest.mark.req("K32")
+@pytest.mark.parametrize("key", ["\r", "\x04"])
+def test_enter_alone_and_end_of_file_are_a_no(person: Person, key: str) -> None:
+    """Case agent-user-task-05."""
+    person.sees(PROMPT)
+    person.types(key)
+    person.sees("ANSWER one Answer(allow=False, reason='')")
+
+
+@pytest.mark.req("K32")
+@pytest.mark.parametrize("junk", ["\x1b[A", "x", "yes\nyes\n", "a long text that begins with a"])
+def test_junk_asks_again(person: Person, junk: str) -> None:
+    """Case agent-user-task-05, and a text that was pasted by accident."""
+    person.sees(PROMPT)
+    person.types(junk)
+    person.sees("not an answer")
+    person.sees(PROMPT)
+    person.types("a")
+    person.sees("ANSWER one Answer(allow=True, reason='')")
+
+
+@pytest.mark.req("K32")
+def test_what_was_typed_before_the_question_is_no_answer(person: Person) -> None:
+    """The process has not even started to ask when the key arrives."""
+    person.types("a")
+    person.sees(PROMPT)
+    person.types("d")
+    person.sees("why?")
+    person.types("\r")
+    person.sees("ANSWER one Answer(allow=False, reason='')")
+
+
+@pytest.mark.req("K32")
+def test_the_terminal_is_as_it_was_after_an_answer(person: Person) -> None:
+    person.sees(PROMPT)
+    assert person.modes() == (False, False)
+    person.types("a")
+    person.sees("ANSWER")
+    assert person.modes() == person.mode == (True, True)
+
+
+@pytest.mark.req("K32")
+def test_an_interrupt_ends_the_question_and_restores_the_terminal(person: Person) -> None:
+    person.sees(PROMPT)
+    person.types("\x03")
+    person.sees("no longer asked")
+    person.sees("CANCELLED")
+    assert person.modes() == person.mode
+
+
+@pytest.mark.req("K32")
+def test_an_interrupt_while_saying_why_ends_the_question(person: Person) -> None:
+    person.sees(PROMPT)
+    person.types("d")
+    person.sees("why?")
+    person.types("half a rea\x03")
+    person.sees("CANCELLED")
+    assert person.modes() == person.mode
+
+
+@pytest.mark.req("K32")
+async def test_a_window_that_closes_ends_the_question() -> None:
+    near, far = os.openpty()
+    keys = Keys(far)
+    async with asyncio.timeout(BOUND_S):
+        assert await keys.key(lambda: os.close(near)) is None
+    assert keys.attended is False
+    os.close(far)
+
+
+@pytest.mark.req("K10")
+def test_two_questions_are_asked_one_after_another() -> None:
+    person = Person("one", "two")
+    person.sees("run one")
+    person.sees(PROMPT)
+    person.types("a")
+    person.sees("run two")
+    person.sees(PROMPT)
+    person.types("\r")
+    person.leaves()
+    assert "ANSWER one Answer(allow=True" in person.log.getvalue()
+    assert "ANSWER two Answer(allow=False" in person.log.getvalue()
+
+
+@pytest.mark.req("K32")
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_without_colours_there_is_not_one_escape(env: dict[str, str]) -> None:
+    person = Person("one", **env)
+    person.sees(PROMPT)
+    question = person.terminal.before
+    person.types("a")
+    assert "\x1b" not in question + person.leaves().replace("\r\x1b[K", "")
+
+
+@pytest.mark.req("K32")
+@pytest.mark.parametrize("env", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C"}])
+def test_a_locale_without_the_signs_gets_ascii(env: dict[str, str]) -> None:
+    person = Person("one", **env)
+    person.sees(PROMPT)
+    assert person.terminal.before.isascii()
+    person.types("a")
+    assert person.leaves().isascii()
+
+
+def unattended(stdin: int | None) -> str:
+    process = subprocess.run(
+        [sys.executable, *PROGRAM, "one"],
+        stdin=stdin,
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=BOUND_S,
+        check=True,
+    )
+    return process.stdout
+
+
+@pytest.mark.req("K10")
+def test_without_a_terminal_it_ends_at_once() -> None:
+    """Case agent-user-task-04: a pipe that never closes, /dev/null, and a closed input."""
+    read, write = os.pipe()
+    try:
+        assert unattended(read) == "ATTENDED False\nANSWER one None\n"
+    finally:
+        os.close(read)
+        os.close(write)
+    assert unattended(subprocess.DEVNULL) == "ATTENDED False\nANSWER one None\n"
+    closed = f"exec <&-; exec {sys.executable} {PROGRAM[0]} one"
+    out = subprocess.run(
+        ["sh", "-c", closed],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=BOUND_S,
+        check=True,
+    )
+    assert out.stdout == "ATTENDED False\nANSWER one None\n"
+
+
+@pytest.mark.req("K10")
+def test_a_question_that_nobody_sees_is_not_asked() -> None:
+    """The input is a terminal, but the output goes to a file."""
+    terminal, far = os.openpty()
+    try:
+        assert unattended(far) == "ATTENDED False\nANSWER one None\n"
+    finally:
+        os.close(terminal)
+        os.close(far)
