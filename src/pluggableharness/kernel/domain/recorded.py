@@ -1,0 +1,104 @@
+"""What a record gives back: what was once filed, as far as it was.
+
+An operation is not among it: it belonged to the provider as it was then, and what may run
+now is for the provider as it is now to say.
+"""
+
+from dataclasses import dataclass
+
+from pluggableharness.kernel.domain.call import CallContext
+from pluggableharness.kernel.domain.message import ModelReply
+from pluggableharness.kernel.domain.operation import Kind, Risk
+from pluggableharness.kernel.domain.outcome import Outcome
+from pluggableharness.kernel.domain.plan import Applied
+from pluggableharness.kernel.domain.render import RenderNode
+from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.domain.verdict import Decision, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedMessage:
+    """A message of the history; `model` is "" when a person wrote it."""
+
+    reply: ModelReply
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """The intent of a call: it was about to be sent, and may have been (K27).
+
+    Its provider is the producer of the event.
+    """
+
+    id: str
+    tool_name: str
+    arguments: JsonObject
+    context: CallContext
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOutcome:
+    """How a call, or an attempt at it, ended."""
+
+    call_id: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDecision:
+    """What was decided about a call, and what pairs it with the model's message.
+
+    `name` is the operation's full name, or whatever name the model wrote when there is no
+    such operation. `verdict` is None for a call that was refused before policy saw it; its
+    outcome says why.
+    """
+
+    call_id: str
+    tool_use_id: str
+    name: str
+    idempotent: bool
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPlanItem:
+    """A plan item as it was shown (K9)."""
+
+    id: str
+    call_id: str
+    provider: str
+    tool_name: str
+    arguments: JsonObject
+    kind: Kind
+    risk: Risk
+    description: str
+    preview: RenderNode | None
+    decision: Decision
+    decided_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPlan:
+    """The items of one message, in the model's order."""
+
+    turn_id: str
+    items: tuple[RecordedPlanItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedApplyItem:
+    """A plan item's end."""
+
+    item_id: str
+    call_id: str
+    applied: Applied
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedApply:
+    """The end of every item of a plan."""
+
+    turn_id: str
+    items: tuple[RecordedApplyItem, ...]

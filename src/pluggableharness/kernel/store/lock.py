@@ -1,0 +1,70 @@
+"""One kernel a session: a lock file beside the log, held as long as the log is open (K27).
+
+SQLite's own locks cannot say this, since they must let readers in. The lock is a `flock`,
+which the operating system drops with its holder however that ends; it is not on the log
+itself, because closing a second descriptor of that file would drop SQLite's locks on it.
+"""
+
+import fcntl
+import os
+from pathlib import Path
+
+from pluggableharness.kernel.store.errors import LogFailed, LogInUse, LogWriteError
+
+
+def lock_path(log: Path) -> Path:
+    """The lock file of a log."""
+    return log.with_name(log.name + ".lock")
+
+
+def take_lock(log: Path) -> int:
+    """Lock a log for this process and return the descriptor to give to `drop_lock`.
+
+    Raises LogInUse when a kernel has it already, this one included.
+    """
+    path = lock_path(log)
+    while True:
+        descriptor = _open(log, path)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.pread(descriptor, 20, 0).decode(errors="replace")
+            os.close(descriptor)
+            raise _not_locked(log, holder, error) from error
+        if _is_current(descriptor, path):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+            return descriptor
+        # Its last holder removed the file between our opening and our locking of it.
+        os.close(descriptor)
+
+
+def drop_lock(descriptor: int, log: Path) -> None:
+    """Remove the lock file, then let go: whoever waits sees that it is not current."""
+    lock_path(log).unlink(missing_ok=True)
+    os.close(descriptor)
+
+
+def _open(log: Path, path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise LogWriteError(
+            log, f"its lock file cannot be written ({error.strerror})", lasting=True
+        ) from error
+
+
+def _not_locked(log: Path, holder: str, error: OSError) -> LogFailed:
+    if isinstance(error, BlockingIOError):
+        return LogInUse(
+            log, f"process {holder or 'unknown'} has this session open. End it there first"
+        )
+    advice = f"it cannot be locked ({error.strerror}). Set XDG_STATE_HOME to a local disk"
+    return LogWriteError(log, advice, lasting=True)
+
+
+def _is_current(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
