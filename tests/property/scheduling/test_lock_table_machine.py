@@ -88,6 +88,8 @@ class LockTableMachine(RuleBasedStateMachine):
         now=st.booleans(),
     )
     def arrive(self, exclusive: bool, key: str | None, relatives: list[int], now: bool) -> None:
+        if relatives:
+            self.turn(True)  # who runs right now matters only to a call with ancestors
         arrived = [
             s.request.owner for s in self.model.line if s.request.owner in self.table._owners
         ]
