@@ -236,7 +236,7 @@ class Drawing:
 
     def _table(self, node: TableNode) -> list[Text]:
         head = [self._quoted(header, "bold") for header in node.headers]
-        body = [[self._quoted(cell) for cell in row] for row in node.rows]
+        body = [[self._quoted(cell) if cell else Text() for cell in row] for row in node.rows]
         first, hidden, last = self._clipped(body, _BLOCK_HEAD, _BLOCK_TAIL)
         if not hidden:
             return columns([head, *first], self.width)

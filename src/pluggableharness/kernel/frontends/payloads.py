@@ -57,7 +57,7 @@ def _table(items: Sequence[Json]) -> TableNode | None:
     flat = [item for item in items if isinstance(item, Mapping) and not _nested(item)]
     if not flat or len(flat) < len(items):
         return None
-    names = {name: None for item in flat for name, value in item.items() if value not in ("", None)}
+    names = {name: None for item in flat for name, value in item.items() if _cell(value)}
     rows = tuple(tuple(_cell(item.get(name)) for name in names) for item in flat)
     return TableNode(tuple(names), rows)
 

@@ -1,0 +1,105 @@
+"""Interactive calls: the person's answer in the shape of the operation's output."""
+
+import asyncio
+
+import pytest
+from unit.frontends.fakes import TEXT, call, operation
+from unit.frontends.test_terminal import BOUND_S, watched
+
+from pluggableharness.kernel.domain.operation import Kind, Schema, SchemaType
+from pluggableharness.kernel.domain.values import JsonObject
+
+ANSWER = Schema(
+    SchemaType.OBJECT,
+    properties={"answer": TEXT, "selected": Schema(SchemaType.ARRAY, items=TEXT)},
+    required=("answer",),
+)
+ASK = operation("user.ask_user", "question", kind=Kind.INTERACTIVE, output=ANSWER)
+
+
+async def answered(typed: str, **arguments: object) -> tuple[JsonObject | None, list[str]]:
+    with watched() as terminal:
+        terminal.type(typed)
+        terminal.hang_up()
+        async with asyncio.timeout(BOUND_S):
+            answer = await terminal.frontend.answer(call(ASK, question="Which?", **arguments))
+        return answer, terminal.screen
+
+
+@pytest.mark.req("C21")
+async def test_a_line_is_the_answer() -> None:
+    answer, screen = await answered("the blue one\n")
+    assert answer == {"answer": "the blue one"}
+    assert screen[:3] == ["┌ user.ask_user", "│ question  Which?", "└ > "]
+
+
+@pytest.mark.req("C21")
+@pytest.mark.parametrize(
+    ("typed", "several", "expected"),
+    [
+        ("2\n", False, {"answer": "blue", "selected": ["blue"]}),
+        ("blue\n", False, {"answer": "blue", "selected": ["blue"]}),
+        ("7\n0\n1\n", False, {"answer": "red", "selected": ["red"]}),
+        ("1,2\n2\n", False, {"answer": "blue", "selected": ["blue"]}),
+        ("2, 1,2\n", True, {"answer": "blue, red", "selected": ["blue", "red"]}),
+        ("7\n8\n9\n1\n", False, None),
+        ("", False, None),
+    ],
+)
+async def test_options_are_chosen_by_number(
+    typed: str, several: bool, expected: JsonObject | None
+) -> None:
+    """Case agent-user-task-05: a number out of range, and the end of the input."""
+    answer, screen = await answered(typed, options=["red", "blue"], multiple=several)
+    assert answer == expected
+    assert screen[-1] != ""
+    assert [line for line in screen if line[2:3].isdigit()] == ["│ 1. red", "│ 2. blue"]
+
+
+@pytest.mark.req("C21")
+async def test_an_empty_line_is_the_default_or_no_answer() -> None:
+    assert (await answered("\n", default="blue"))[0] == {"answer": "blue"}
+    assert (await answered("\n\n\nred\n"))[0] is None
+
+
+@pytest.mark.req("C21")
+async def test_a_question_is_as_suspect_as_any_text() -> None:
+    _, screen = await answered("x\n", options=["a\x1b[2Jb"])
+    assert r'│ 1. "a\x1b[2Jb"' in screen
+
+
+@pytest.mark.parametrize(
+    ("schema", "typed", "expected"),
+    [
+        (Schema(SchemaType.BOOLEAN), "maybe\nYes\n", True),
+        (Schema(SchemaType.NUMBER), "two\nnan\n2\n", 2),
+        (Schema(SchemaType.NUMBER), "2.5\n", 2.5),
+        (Schema(SchemaType.STRING, enum_values=("on", "off")), "of\noff\n", "off"),
+        (Schema(SchemaType.ARRAY, items=TEXT), '{}\n["a"]\n', ["a"]),
+        (Schema(SchemaType.OBJECT), '[]\n{"a": 1}\n', {"a": 1}),
+    ],
+)
+async def test_every_field_that_the_output_requires_is_asked_for(
+    schema: Schema, typed: str, expected: object
+) -> None:
+    output = Schema(
+        SchemaType.OBJECT, properties={"name": TEXT, "value": schema}, required=("name", "value")
+    )
+    form = operation("forms.fill", kind=Kind.INTERACTIVE, output=output)
+    with watched() as terminal:
+        terminal.type("Ada\n" + typed)
+        answer = await terminal.frontend.answer(call(form))
+        assert answer == {"name": "Ada", "value": expected}
+        assert any(line.startswith("└ value > ") for line in terminal.screen)
+
+
+async def test_a_cancelled_question_leaves_the_screen_to_others() -> None:
+    with watched() as terminal:
+        asked = asyncio.ensure_future(terminal.frontend.answer(call(ASK, question="Which?")))
+        await terminal.until(lambda: "└ > " in terminal.out.getvalue())
+        asked.cancel()
+        await asyncio.wait([asked], timeout=BOUND_S)
+        assert asked.cancelled()
+        terminal.type("red\n")
+        answer = await terminal.frontend.answer(call(ASK, question="Which?"))
+        assert answer == {"answer": "red"}
