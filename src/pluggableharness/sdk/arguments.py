@@ -86,17 +86,17 @@ def violations(shape: Shape, value: Any, path: str) -> Iterator[str]:
 
 def _object_violations(shape: Shape, value: Mapping[str, Any], path: str) -> Iterator[str]:
     prefix = f"{path}." if path else ""
-    for name in shape.required:
-        if name not in value:
+    # In the order of the declaration: a Struct has none of its own.
+    for name, inner in shape.properties.items():
+        if name in value:
+            yield from violations(inner, value[name], f"{prefix}{name}")
+        elif name in shape.required:
             yield f"{prefix}{name}: is required, and it is missing"
-    for name, member in value.items():
-        inner = shape.properties.get(name)
-        if inner is not None:
-            yield from violations(inner, member, f"{prefix}{name}")
-        elif shape.closed:
+    for name in sorted(value.keys() - shape.properties.keys()):
+        if shape.closed:
             yield f"{prefix}{name}: {_unknown(name, shape)}"
         elif shape.items is not None:
-            yield from violations(shape.items, member, f"{prefix}{name}")
+            yield from violations(shape.items, value[name], f"{prefix}{name}")
 
 
 def _unknown(name: str, shape: Shape) -> str:

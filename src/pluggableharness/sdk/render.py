@@ -142,36 +142,6 @@ class Action(Struct, frozen=True):
 Node = Text | CodeBlock | Diff | Table | Link | Listing | Group | Collapsible | SubSession | Action
 
 
-def unified_diff(old: str, new: str, context: int = 3) -> Diff:
-    """Return how `new` differs from `old`, line by line."""
-    # 4 ms to import, and most calls show no diff.
-    import difflib
-
-    before, after = old.splitlines(), new.splitlines()
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    return Diff(
-        tuple(_hunk(before, after, group) for group in matcher.get_grouped_opcodes(context))
-    )
-
-
-def _hunk(
-    before: Sequence[str], after: Sequence[str], group: Sequence[tuple[str, int, int, int, int]]
-) -> Hunk:
-    lines: list[DiffLine] = []
-    for tag, old_from, old_to, new_from, new_to in group:
-        if tag == "equal":
-            lines += [DiffLine(LineOp.CONTEXT, text) for text in before[old_from:old_to]]
-        else:
-            lines += [DiffLine(LineOp.REMOVE, text) for text in before[old_from:old_to]]
-            lines += [DiffLine(LineOp.ADD, text) for text in after[new_from:new_to]]
-    first, last = group[0], group[-1]
-    old_lines, new_lines = last[2] - first[1], last[4] - first[3]
-    # `diff -u` numbers an empty side by the line before it.
-    return Hunk(
-        first[1] + (old_lines > 0), old_lines, first[3] + (new_lines > 0), new_lines, tuple(lines)
-    )
-
-
 def _range(start: int, lines: int) -> str:
     return str(start) if lines == 1 else f"{start},{lines}"
 

@@ -38,15 +38,19 @@ def _described(shape: Shape) -> str:
 def limits_text(shape: Shape) -> str:
     """Say in a few words what the author's types ask for beyond the schema subset."""
     limits = shape.limits
-    unit = "characters" if shape.kind is Kind.STRING else "items"
+    unit = "character" if shape.kind is Kind.STRING else "item"
     parts = [
         "whole number" if limits.whole else "",
         "" if limits.ge is None else f"at least {limits.ge}",
         "" if limits.gt is None else f"above {limits.gt}",
         "" if limits.le is None else f"at most {limits.le}",
         "" if limits.lt is None else f"below {limits.lt}",
-        "" if limits.min_length is None else f"at least {limits.min_length} {unit}",
-        "" if limits.max_length is None else f"at most {limits.max_length} {unit}",
+        "" if limits.min_length is None else f"at least {_count(limits.min_length, unit)}",
+        "" if limits.max_length is None else f"at most {_count(limits.max_length, unit)}",
         "" if limits.pattern is None else f"matching {limits.pattern}",
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

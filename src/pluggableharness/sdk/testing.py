@@ -147,10 +147,11 @@ class RunningCall:
             return Outcome(self.events, report=_plain(self._ending.report), cancelled=True)
 
     async def _send(self, event: Event) -> None:
+        # A real send gives way to the loop, and so must this one. It does so before and not after,
+        # so that a test that waits for the event finds the function at its next wait.
+        await asyncio.sleep(0)
         self.events.append(_as_received(event))
         self._arrived.set()
-        # A real send gives way to the loop, and so must this one.
-        await asyncio.sleep(0)
 
 
 @dataclass(slots=True)
