@@ -140,6 +140,13 @@ def test_folders_on_the_way_are_made_beneath_the_root_when_asked(build: Build, r
     assert (root / "made" / "x" / "y").is_dir()
 
 
+def test_no_folder_is_made_for_a_path_that_leaves_it_again(build: Build, root: Path) -> None:
+    for path in ("made/../a", "made/../../outside/new"):
+        with pytest.raises(NotFound):
+            build(root).locate(path, make_folders=True)
+    assert os.listdir(root) == ["a"]
+
+
 def test_a_root_that_comes_into_being_later_is_good(build: Build, root: Path) -> None:
     jail = build(root / "later")
     with pytest.raises(NotFound):

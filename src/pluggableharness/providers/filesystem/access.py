@@ -8,9 +8,10 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from pluggableharness.providers.filesystem.known import Known, version_of
 from pluggableharness.providers.filesystem.locks import FileLocks
@@ -26,8 +27,7 @@ Check = Callable[[], None]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A path as a call gave it, and where it may lead."""
 
     path: str
@@ -39,17 +39,18 @@ class Target:
         return self.jail.locate(self.path, base=self.base, make_folders=make_folders)
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """The files of one provider process."""
 
-    locks: FileLocks = field(default_factory=FileLocks)
-    known: Known = field(default_factory=Known)
+    locks: FileLocks
+    known: Known
 
-    async def shared(self, target: Target, work: Callable[[Place, Check], T]) -> T:
-        """Run work that only reads, in a thread when the file is large."""
+    async def shared(
+        self, target: Target, work: Callable[[Place, Check], T], inline: int = INLINE
+    ) -> T:
+        """Run work that only reads, in a thread when the file has more than `inline` bytes."""
         with target.locate() as place:
-            if place.status is None or place.status.st_size <= INLINE:
+            if place.status is None or place.status.st_size <= inline:
                 return _reading(work, place, never)
 
         def run(check: Check) -> T:

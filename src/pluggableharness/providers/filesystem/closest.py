@@ -8,9 +8,10 @@ bounded by the amounts below, not by a clock, so that the answer is the same eac
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from typing import Final
+
+from msgspec import Struct
 
 from pluggableharness.sdk.jail import visible
 
@@ -41,8 +42,7 @@ _INVISIBLE: Final = dict.fromkeys(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Closest:
+class Closest(Struct, frozen=True):
     """The place that comes closest."""
 
     line: int
@@ -55,8 +55,7 @@ class Closest:
     """What the text asked for has in its place, likewise."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fold:
+class _Fold(Struct, frozen=True):
     """A difference that is easily overlooked, and how to make it go away."""
 
     name: str

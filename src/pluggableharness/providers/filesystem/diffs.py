@@ -5,8 +5,9 @@ are looked at, so that one word in a file of megabytes costs its own lines.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from pluggableharness.providers.filesystem.comparing import Span, changes
 from pluggableharness.providers.filesystem.encoding import Encoding
@@ -18,8 +19,7 @@ _NO_NEWLINE: Final = "\\ No newline at end of file"
 _CARRIAGE_RETURN: Final = "\N{SYMBOL FOR CARRIAGE RETURN}"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """Bytes `start` to `end` of the old content that become `new`."""
 
     start: int
@@ -27,8 +27,7 @@ class Change:
     new: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
+class _Stretch(Struct, frozen=True):
     """Whole lines of the old content with all changes in them made."""
 
     start: int
@@ -194,8 +193,7 @@ def _all_paired(lines: Iterable[bytes], encoding: Encoding) -> bool:
     return all(line.endswith(pair) or not line.endswith(feed) for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _Display:
+class _Display(Struct, frozen=True):
     """How lines are shown: a CR before the line feed is a sign where it is not everywhere."""
 
     encoding: Encoding

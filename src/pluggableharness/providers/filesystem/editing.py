@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, Final
 
+from msgspec import Struct
+
 from pluggableharness.providers.filesystem.closest import LOOKED_AT, closest
 from pluggableharness.providers.filesystem.diffs import Change, diff_of
 from pluggableharness.providers.filesystem.encoding import Encoding
@@ -43,8 +45,7 @@ class EditResult:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """A file's new content, and what is new in it."""
 
     pieces: Pieces

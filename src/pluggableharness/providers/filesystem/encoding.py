@@ -6,15 +6,15 @@ binary format, is no text. Knows nothing of files.
 """
 
 import codecs
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 HEAD: Final = 1 << 20
 """How many bytes at the start of a file decide."""
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(Struct, frozen=True):
     """How characters are written in a file; line ends included."""
 
     name: str

@@ -12,8 +12,9 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from pluggableharness.providers.filesystem.lines import CHUNK
 
@@ -26,8 +27,7 @@ Pieces = Sequence[bytes | bytearray | memoryview]
 """A content in parts, so that a large one need not be put together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """What the system notes about a version of a file."""
 
     inode: int
@@ -41,8 +41,7 @@ def stamp_of(status: os.stat_result) -> Stamp:
     return Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """One content of a file; `digest` is None for a large one that has not changed of late."""
 
     stamp: Stamp

@@ -8,8 +8,9 @@ import codecs
 import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from pluggableharness.providers.filesystem.encoding import Encoding
 
@@ -26,8 +27,7 @@ class Digest(Protocol):
         """Take more bytes in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Struct, frozen=True):
     """Where the lines of a file are."""
 
     total: int
@@ -37,8 +37,7 @@ class Index:
     """Bytes that were counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line: its text without the line end, cut at LINE_LIMIT characters."""
 
     text: str

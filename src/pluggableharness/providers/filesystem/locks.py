@@ -4,15 +4,16 @@ import asyncio
 import unicodedata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 
 from pluggableharness.providers.filesystem.known import PlaceKey
 
 
-@dataclass(slots=True)
 class _Entry:
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    users: int = 0
+    __slots__ = ("lock", "users")
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.users = 0
 
 
 class FileLocks:

@@ -8,9 +8,10 @@ written to. Bytes outside a match never change.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from pluggableharness.providers.filesystem.diffs import Change
 from pluggableharness.providers.filesystem.encoding import LATIN_1, UTF_8, Encoding
@@ -27,8 +28,7 @@ def folded(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A text that is in a file's bytes under one encoding."""
 
     encoding: Encoding
@@ -117,8 +117,7 @@ def _by_pattern(content: bytes, encoding: Encoding, old: str) -> _Find:
     return find
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """The new text for any match, with the line ends of the place."""
 
     content: bytes

@@ -20,7 +20,8 @@ from pluggableharness.providers.filesystem.editing import (
     edit,
 )
 from pluggableharness.providers.filesystem.encoding import HEAD
-from pluggableharness.providers.filesystem.known import version_made_of
+from pluggableharness.providers.filesystem.known import Known, version_made_of
+from pluggableharness.providers.filesystem.locks import FileLocks
 from pluggableharness.providers.filesystem.reading import ReadResult, read, sniff
 from pluggableharness.providers.filesystem.replacing import replace
 from pluggableharness.providers.filesystem.writing import (
@@ -60,7 +61,7 @@ class Settings:
 
 
 provider = Provider("filesystem", settings=Settings)
-access = Access()
+access = Access(FileLocks(), Known())
 
 _PATH = Doc("A file, absolute or relative to the working directory")
 
@@ -173,7 +174,7 @@ async def preview_write(
 
     try:
         data = _checked_content(path, content)
-        return await access.shared(_target(ctx, path), work)
+        return await access.shared(_target(ctx, path), work, inline=0)
     except NotFound as failure:  # a folder on the way
         return _shown(diff_to(b"", data, PREVIEW_LINES)) if create_parents else _failing(failure)
     except ToolFailure as failure:
@@ -193,7 +194,7 @@ async def preview_edit(
 
     try:
         check_texts(old_str, new_str)
-        return await access.shared(_target(ctx, path), work)
+        return await access.shared(_target(ctx, path), work, inline=0)
     except ToolFailure as failure:
         return _failing(failure)
 

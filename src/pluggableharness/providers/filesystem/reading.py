@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Final
 
+from msgspec import Struct
+
 from pluggableharness.providers.filesystem import known
 from pluggableharness.providers.filesystem.encoding import (
     HEAD,
@@ -63,8 +65,7 @@ class ReadResult:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A result, and the version of the file that it was taken from."""
 
     result: ReadResult

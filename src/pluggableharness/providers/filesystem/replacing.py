@@ -6,7 +6,6 @@ file system can, it has no name until it is complete, so that even a kill leaves
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -74,7 +73,7 @@ def _unnamed(folder: int, mode: int) -> Iterator[tuple[int, bytes | None]]:
 
 
 def _hidden_name() -> bytes:
-    return b".%b.partial" % secrets.token_hex(8).encode()
+    return b".%b.partial" % os.urandom(8).hex().encode()
 
 
 def _remove(folder: int, name: bytes) -> None:

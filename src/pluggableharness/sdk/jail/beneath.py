@@ -9,10 +9,11 @@ import errno
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Self
+
+from msgspec import Struct
 
 from pluggableharness.sdk.failures import NotFound, ToolFailure
 from pluggableharness.sdk.jail import refusals
@@ -25,8 +26,7 @@ _WORTH_A_WALK = frozenset({errno.ELOOP, errno.ENOENT, errno.ENOTDIR, errno.EXDEV
 _HARMLESS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a path leads: a folder held open, and a name in it that is not a link.
 
     A context that closes the folder. Whatever happens to the path afterwards, operations on
@@ -193,7 +193,7 @@ class Jail:
             try:
                 if where is not None and (place := self._arrive(*where)) is not None:
                     return self._accepted(place, path)
-                with Walk(self._roots, self._descend, path, make_folders) as walk:
+                with Walk(self._roots, self._descend, path, make_folders=make_folders) as walk:
                     where = walk.run(names)
             except OSError as error:
                 raise refusals.from_system(error, path) from None

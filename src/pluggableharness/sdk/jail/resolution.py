@@ -9,8 +9,9 @@ import errno
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Self
+
+from msgspec import Struct
 
 from pluggableharness.sdk.jail import refusals
 from pluggableharness.sdk.jail.descent import (
@@ -35,8 +36,7 @@ def joined(names: Names) -> bytes:
     return b"/" + b"/".join(names)
 
 
-@dataclass(frozen=True, slots=True)
-class Roots:
+class Roots(Struct, frozen=True):
     """The roots, each under the spelling it was given in and under its real one."""
 
     real: Mapping[Names, Names]
@@ -60,22 +60,24 @@ class Roots:
         return (self.real[at], ()) if at in self.real else None
 
 
-@dataclass(slots=True)
 class Walk:
     """One resolution: the folders gone down into, held open, and the names still to go.
 
     Use as a context, then `run`. `path` is what the caller asked for, for messages.
     """
 
-    roots: Roots
-    descend: Descend
-    path: bytes
-    make_folders: bool = False
-    _root: Names = ()
-    _names: list[bytes] = field(default_factory=list)
-    _held: list[int] = field(default_factory=list)
-    _pending: list[bytes] = field(default_factory=list)
-    _links: int = 0
+    def __init__(
+        self, roots: Roots, descend: Descend, path: bytes, *, make_folders: bool = False
+    ) -> None:
+        self._roots = roots
+        self._descend = descend
+        self._path = path
+        self._make_folders = make_folders
+        self._root: Names = ()
+        self._names: list[bytes] = []
+        self._held: list[int] = []
+        self._pending: list[bytes] = []
+        self._links = 0
 
     def __enter__(self) -> Self:
         return self
@@ -100,9 +102,9 @@ class Walk:
         return self._root, tuple(self._names)
 
     def _enter(self, names: Sequence[bytes]) -> None:
-        where = self.roots.enter(names)
+        where = self._roots.enter(names)
         if where is None:
-            raise refusals.outside(self.path, self.roots.paths())
+            raise refusals.outside(self._path, self._roots.paths())
         self._let_go()
         self._root, rest = where
         self._held = [self._open_root()]
@@ -111,10 +113,10 @@ class Walk:
 
     def _open_root(self) -> int:
         try:
-            return open_directory(self.descend, self._root)
+            return open_directory(self._descend, self._root)
         except OSError as error:
             if error.errno == errno.ELOOP:  # a link where the root was when it was resolved
-                raise refusals.outside(self.path, self.roots.paths()) from None
+                raise refusals.outside(self._path, self._roots.paths()) from None
             raise
 
     def _let_go(self) -> None:
@@ -134,7 +136,7 @@ class Walk:
             below = self._hold(name)
         except FileNotFoundError:
             if self._pending:
-                raise refusals.missing(self.path, self._held[-1], name) from None
+                raise refusals.missing(self._path, self._held[-1], name) from None
             self._names.append(name)
             return False
         mode = os.fstat(below).st_mode
@@ -152,7 +154,8 @@ class Walk:
         try:
             return open_as_it_is(at, name)
         except FileNotFoundError:
-            if not (self.make_folders and self._pending):
+            # A missing folder that is left again by `..` is a slip, and nothing is made for it.
+            if not (self._make_folders and self._pending and UP not in self._pending):
                 raise
         try:
             os.mkdir(name, dir_fd=at)
@@ -163,9 +166,9 @@ class Walk:
     def _follow(self, link: int) -> bool:
         self._links += 1
         if is_procfs(link):
-            raise refusals.of_the_kernel(self.path)
+            raise refusals.of_the_kernel(self._path)
         if self._links > _LINKS:
-            raise refusals.too_many_links(self.path)
+            raise refusals.too_many_links(self._path)
         target = os.readlink(b"", dir_fd=link)
         if target.startswith(b"/"):
             self._enter((*split(target), *reversed(self._pending)))
@@ -175,6 +178,6 @@ class Walk:
 
     def _end(self, name: bytes) -> bool:
         if self._pending:
-            raise refusals.not_a_folder(self.path, joined((*self._root, *self._names, name)))
+            raise refusals.not_a_folder(self._path, joined((*self._root, *self._names, name)))
         self._names.append(name)
         return False
