@@ -69,7 +69,6 @@ async def _call(options: argparse.Namespace) -> int:
         working_directory(options.cwd),
         providers=(_spec(provider, options.provider),),
         timeout_s=options.timeout,
-        allow_all=True,
     )
     async with opened(setup) as kernel:
         operation = await kernel.operation(options.operation)

@@ -4,7 +4,7 @@ The composition root: the one file of the kernel that may import everything.
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,16 +13,16 @@ from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall,
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import ToolResult
-from pluggableharness.kernel.domain.operation import Kind, Operation
+from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Failure, Outcome
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.first_party import all_first_party
 from pluggableharness.kernel.models.one_call import OneCall
 from pluggableharness.kernel.planning import classify, deadline_s
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
+from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
 from pluggableharness.kernel.session.session import Session
 from pluggableharness.kernel.store.location import sessions_directory
 from pluggableharness.kernel.store.log import EventLog
@@ -42,6 +42,7 @@ class Setup:
     providers: tuple[ProviderSpec, ...] = field(default_factory=all_first_party)
     timeout_s: float | None = None
     allow_all: bool = False
+    rules: tuple[Rule, ...] = ()
 
 
 class Kernel:
@@ -52,18 +53,9 @@ class Kernel:
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
+        self._rules = RuleBook(setup.rules)
         self._logs: dict[str, EventLog] = {}
         self._processes = ProviderProcesses(setup.providers, self._file)
-
-    def _decide(self, frontend: Frontend) -> Callable[[Call], Verdict]:
-        allow = self._setup.allow_all
-
-        def decide(call: Call) -> Verdict:
-            if call.operation.kind is not Kind.RESOURCE or allow:
-                return Verdict(Decision.ALLOW, "default")
-            return Verdict(Decision.ASK if frontend.attended else Decision.DENY, "default")
-
-        return decide
 
     async def operations(self) -> tuple[Operation, ...]:
         """Everything that the providers offer. Raises ProviderUnavailable with all reasons."""
@@ -75,15 +67,26 @@ class Kernel:
         return next(found, None)
 
     @asynccontextmanager
-    async def session(self, model: Model, frontend: Frontend) -> AsyncIterator[Session]:
-        """A new session with a log of its own; what was its alone ends with it."""
+    async def session(
+        self, model: Model, frontend: Frontend, *, own_act: bool = False
+    ) -> AsyncIterator[Session]:
+        """A new session with a log of its own; what was its alone ends with it.
+
+        `own_act` says that its calls are a person's own, who thereby answers what would be
+        asked (K4).
+        """
         offered = await self.operations()
         session_id = ulid()
         log = EventLog.create(sessions_directory(os.environ), session_id)
         self._logs[session_id] = log
         record = SessionLog(log, self._processes.producer)
         ports = TurnPorts(
-            model, self._processes, record, frontend, self._decide(frontend), self._deadline_s
+            model,
+            self._processes,
+            record,
+            frontend,
+            decide=lambda call: decide(self._rules, call, self._terms(frontend, own_act)),
+            deadline_s=self._deadline_s,
         )
         directory = str(self._setup.working_directory)
         try:
@@ -97,7 +100,8 @@ class Kernel:
         self, operation: str, arguments: JsonObject | str, frontend: Frontend
     ) -> Outcome:
         """Make one call as a person's own act: a session of one call, with its record (K4)."""
-        async with self.session(OneCall(operation, arguments), frontend) as session:
+        model = OneCall(operation, arguments)
+        async with self.session(model, frontend, own_act=True) as session:
             await session.run(f"harness call {operation}")
         (result,) = (
             block
@@ -128,6 +132,13 @@ class Kernel:
         return classify(
             proposed, offered, call_id=ulid(), context=context, deadline_s=self._deadline_s
         )
+
+    def _terms(self, frontend: Frontend, own_act: bool) -> Terms:
+        if own_act:
+            return Terms(Asking.CALLER)
+        if self._setup.allow_all:
+            return Terms(Asking.ALLOW_ALL)
+        return Terms(Asking.PERSON if frontend.attended else Asking.NOBODY)
 
     def _deadline_s(self, operation: Operation) -> float | None:
         return deadline_s(operation, self._setup.timeout_s)
