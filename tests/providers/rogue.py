@@ -94,7 +94,8 @@ class Rogue:
         tree = render_pb2.RenderTree(root=node)
         return tool_pb2.PreviewResponse(preview=tree).SerializeToString()
 
-    async def invoke(self, request: bytes, rpc: Rpc) -> AsyncIterator[bytes]:
+    async def invoke(self, request: bytes, rpc: Rpc) -> None:
+        # Written, not yielded: a generator that waits at its yield never hears of a cancelling.
         call = tool_pb2.InvokeRequest.FromString(request).call
         arguments = from_struct(call.arguments)
         self.running += 1
@@ -102,10 +103,12 @@ class Rogue:
         try:
             for step in arguments.get("steps", [["result", {}]]):
                 async for message in self.step(step, call):
-                    yield message
+                    await rpc.write(message)
         except asyncio.CancelledError:
             await self.on_cancel(arguments.get("on_cancel", ["report", {}]), call)
             raise
+        except _Abort as abort:
+            await rpc.abort(grpc.StatusCode[abort.code], str(abort))
         finally:
             self.running -= 1
 
@@ -267,20 +270,13 @@ def _handlers(rogue: Rogue) -> tuple[grpc.GenericRpcHandler, ...]:
     unary = grpc.unary_unary_rpc_method_handler
     stream = grpc.unary_stream_rpc_method_handler
 
-    async def invoke(request: bytes, rpc: Rpc) -> AsyncIterator[bytes]:
-        try:
-            async for message in rogue.invoke(request, rpc):
-                yield message
-        except _Abort as abort:
-            await rpc.abort(grpc.StatusCode[abort.code], str(abort))
-
     services: dict[str, dict[str, Any]] = {
         "pluggableharness.tool.v1.ToolService": {
             "GetSchema": unary(rogue.get_schema),
             "Describe": unary(rogue.describe),
             "Configure": unary(rogue.configure),
             "Preview": unary(rogue.preview),
-            "Invoke": stream(invoke),
+            "Invoke": stream(rogue.invoke),
         },
         "grpc.health.v1.Health": {"Check": unary(rogue.check)},
         "plugin.GRPCBroker": {

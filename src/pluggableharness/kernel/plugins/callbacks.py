@@ -59,10 +59,9 @@ class Callbacks:
         self._file = file
         self._log = logging.getLogger(f"pluggableharness.provider.{producer.name}")
 
-    async def serve(self, address: str) -> Any:
-        """Serve on a unix socket; returns the running server."""
+    def new_server(self) -> Any:
+        """Return the server of these callbacks, which listens nowhere yet."""
         grpc = grpc_aio()
-        server = new_server()
         methods: dict[str, tuple[Callable[..., Awaitable[Message]], type[Message]]] = {
             "Emit": (self.emit, kernel_pb2.EmitRequest),
             "Log": (self.log, kernel_pb2.LogRequest),
@@ -73,10 +72,9 @@ class Callbacks:
             name: grpc.unary_unary_rpc_method_handler(_answering(method, request))
             for name, (method, request) in methods.items()
         }
+        server = new_server()
         generic = grpc.method_handlers_generic_handler(CALLBACK_SERVICE, handlers)
         server.add_generic_rpc_handlers((generic,))
-        server.add_insecure_port(f"unix:{address}")
-        await server.start()
         return server
 
     async def emit(self, request: kernel_pb2.EmitRequest, call_id: str) -> kernel_pb2.EmitResult:

@@ -183,17 +183,17 @@ class Calls:
     def _withdraw(self, flight: Flight) -> "asyncio.Future[Failure | None]":
         """End the RPC from this side; a provider that then stays silent is killed (P27)."""
         flight.rpc.cancel()
-        if flight.report is None:
-            flight.report = asyncio.get_running_loop().create_future()
-            flight.cancel_timer()
-            if self._life.death.done():
-                self._flights.abandon()
-            else:
-                why = f"ignored the cancelling of a call of {_name(flight.call)}"
-                flight.timer = asyncio.get_running_loop().call_later(
-                    GRACE_S, self._life.condemn, why
-                )
-        return flight.report
+        if flight.report is not None:
+            return flight.report
+        report = flight.expect_report()
+        flight.cancel_timer()
+        if self._life.death.done():
+            self._flights.abandon()
+        else:
+            why = f"ignored the cancelling of a call of {_name(flight.call)}"
+            loop = asyncio.get_running_loop()
+            flight.timer = loop.call_later(GRACE_S, self._life.condemn, why)
+        return report
 
     async def _failed(self, flight: Flight, guard: StreamGuard, error: Any) -> Outcome:
         """What an RPC's error means: the one place where gRPC's codes are translated."""

@@ -4,7 +4,7 @@ Bookkeeping on the event loop; it starts and reads no RPC itself.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any, Final, Protocol
 
@@ -66,6 +66,12 @@ class Flight:
             self.cut_short = why
             self.rpc.cancel()
 
+    def expect_report(self) -> "asyncio.Future[Failure | None]":
+        """From now on the provider owes a report of this call."""
+        if self.report is None:
+            self.report = asyncio.get_running_loop().create_future()
+        return self.report
+
     def cancel_timer(self) -> None:
         """Drop whatever was to happen later."""
         if self.timer is not None:
@@ -76,11 +82,12 @@ class Flight:
 class Flights:
     """All calls of one process that are in flight."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float]) -> None:
+        """Start with none; `now` is a clock in seconds, mostly the event loop's."""
         self._flying: dict[str, Flight] = {}
         self._sessions: dict[str, int] = {}
         self._left: dict[str, float] = {}
-        self._now = asyncio.get_running_loop().time
+        self._now = now
 
     def __iter__(self) -> Iterator[Flight]:
         """Those in flight now; they may end while one looks."""

@@ -47,21 +47,18 @@ async def start_provider(
     launching = asyncio.create_task(launch(spec, directory, timeout_s))
     # One step of the loop starts the process; what follows loads gRPC while it starts up.
     await asyncio.sleep(0)
-    flights = Flights()
+    flights = Flights(asyncio.get_running_loop().time)
     callbacks = Callbacks(Producer(spec.name, category="tool"), flights, file)
-    server = None
+    server = callbacks.new_server()
     try:
         address = f"{directory}/kernel"
-        server = await callbacks.serve(address)
+        server.add_insecure_port(f"unix:{address}")
+        await server.start()
         launched = await launching
     except BaseException as error:
-        launching.cancel()
-        await asyncio.wait([launching])
-        if server is not None:
-            await server.stop(None)
-        if isinstance(error, StartFailed):
-            raise ProviderLoadError(spec.name, [str(error)]) from error
-        raise
+        await _abandon(launching)
+        await server.stop(None)
+        raise _cause(spec, launching, error) from error
     connection = Connection(launched, open_channel(launched.handshake.target), server)
     try:
         await connection.broker.announce(address)
@@ -75,6 +72,23 @@ async def start_provider(
     callbacks.producer = introduction.producer
     launched.life.secrets += introduction.secrets
     return ProviderProcess(connection, flights, introduction)
+
+
+async def _abandon(launching: "asyncio.Task[Launched]") -> None:
+    launching.cancel()
+    await asyncio.wait([launching])
+    if not launching.cancelled() and launching.exception() is None:
+        await launching.result().end(0)
+
+
+def _cause(
+    spec: ProviderSpec, launching: "asyncio.Task[Launched]", error: BaseException
+) -> BaseException:
+    """The process's own failure is the cause of whatever else failed at the same time."""
+    own = None if launching.cancelled() else launching.exception()
+    if isinstance(own, StartFailed):
+        return ProviderLoadError(spec.name, [str(own)])
+    return error
 
 
 class Connection:

@@ -75,7 +75,7 @@ class Seat:
         if process is None:
             return
         if process.calls.any_succeeded:
-            self._failures = 0
+            self._failures, self._not_before = 0, 0.0
         else:
             self._note_failure()
         await process.discard()

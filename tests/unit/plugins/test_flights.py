@@ -1,0 +1,119 @@
+"""Who has a call in flight, and for how long a trailing callback is heard (P26, K28)."""
+
+import pytest
+
+from pluggableharness.kernel.domain.call import Call, CallContext
+from pluggableharness.kernel.domain.operation import Kind, Operation, Risk, Schema, SchemaType
+from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure
+from pluggableharness.kernel.plugins.flights import GRACE_S, CutShort, Flight, Flights
+
+OBJECT = Schema(SchemaType.OBJECT)
+OPERATION = Operation("p", "o", Kind.RESOURCE, Risk.LOW, "d", OBJECT, OBJECT)
+REPORT = Failure(ErrorCategory.CANCELLED, "stopped", details={"rows": 1})
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class FakeRpc:
+    def __init__(self) -> None:
+        self.cancelled = 0
+
+    async def read(self) -> object:
+        raise AssertionError("nobody reads here")
+
+    def cancel(self) -> bool:
+        self.cancelled += 1
+        return True
+
+    def done(self) -> bool:
+        return False
+
+
+def flight(call_id: str, session: str = "s") -> Flight:
+    return Flight(Call(call_id, OPERATION, {}, CallContext(session, "t", "/")), FakeRpc())
+
+
+@pytest.fixture
+async def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def flights(clock: Clock) -> Flights:
+    return Flights(clock)
+
+
+@pytest.mark.req("K28")
+async def test_a_session_is_served_while_a_call_of_it_runs_and_for_the_grace_after(
+    flights: Flights, clock: Clock
+) -> None:
+    one, two = flight("1"), flight("2")
+    assert not flights.serves("s")
+    flights.begin(one)
+    flights.begin(two)
+    flights.end(one)
+    clock.now += 100
+    assert flights.serves("s")
+    flights.end(two)
+    clock.now += GRACE_S
+    assert flights.serves("s")
+    clock.now += 0.001
+    assert not flights.serves("s")
+
+
+@pytest.mark.req("K28")
+async def test_sessions_that_left_long_ago_are_forgotten(flights: Flights, clock: Clock) -> None:
+    for number in range(1_000):
+        one = flight(str(number), f"session {number}")
+        flights.begin(one)
+        flights.end(one)
+        clock.now += 1
+    assert len(flights._left) < 10
+
+
+async def test_ending_twice_counts_once(flights: Flights) -> None:
+    one, two = flight("1"), flight("2")
+    flights.begin(one)
+    flights.begin(two)
+    flights.end(one)
+    flights.end(one)
+    assert flights.serves("s")
+    assert list(flights) == [two]
+
+
+@pytest.mark.req("P26")
+async def test_a_report_is_taken_only_for_a_call_that_was_withdrawn(flights: Flights) -> None:
+    one = flight("1")
+    flights.begin(one)
+    assert not flights.report("1", REPORT)
+    assert not flights.report("nobody's", REPORT)
+    future = one.expect_report()
+    assert flights.report("1", REPORT)
+    assert future.result() == REPORT
+    assert not flights.report("1", REPORT)
+    assert list(flights) == []
+
+
+@pytest.mark.req("P27")
+async def test_when_the_process_is_gone_nobody_waits_for_a_report(flights: Flights) -> None:
+    withdrawn, running = flight("1"), flight("2")
+    flights.begin(withdrawn)
+    flights.begin(running)
+    future = withdrawn.expect_report()
+    flights.abandon()
+    assert future.result() is None
+    assert list(flights) == [running]
+
+
+async def test_a_call_is_cut_short_for_the_first_reason_alone() -> None:
+    one = flight("1")
+    one.cut(CutShort.DEADLINE)
+    one.cut(CutShort.DEATH)
+    assert one.cut_short is CutShort.DEADLINE
+    assert isinstance(one.rpc, FakeRpc) and one.rpc.cancelled == 1
