@@ -63,8 +63,15 @@ def terminal() -> Iterator[tuple[int, io.TextIOWrapper]]:
     os.close(near)
 
 
-def on_screen(near: int) -> list[str]:
-    return seen(os.read(near, 65536).decode().replace("\r\n", "\n"))
+def on_screen(terminal: tuple[int, io.TextIOWrapper]) -> list[str]:
+    """What is on the screen; the far end marks its end, since a terminal passes on piecemeal."""
+    near, out = terminal
+    out.write("<end>")
+    out.flush()
+    data = b""
+    while not data.endswith(b"<end>"):
+        data += os.read(near, 65536)
+    return seen(data.removesuffix(b"<end>").decode().replace("\r\n", "\n"))
 
 
 def output(data: bytes, stream: OutputStream = OutputStream.STDOUT) -> CallEvent:
@@ -89,11 +96,11 @@ async def test_a_pipe_gets_the_bytes_and_nothing_else(tmp_path: object) -> None:
 @pytest.mark.req("K32")
 async def test_a_terminal_gets_safe_text(terminal: tuple[int, io.TextIOWrapper]) -> None:
     """Case exec-16."""
-    near, out = terminal
+    _, out = terminal
     frontend = CallOutput(out, out)
     await frontend.hear(output(RAW))
     await frontend.hear(ended({"exit_code": 0, "output": "red"}))
-    assert on_screen(near) == ["red", "100%", "�", "exit_code: 0", ""]
+    assert on_screen(terminal) == ["red", "100%", "�", "exit_code: 0", ""]
 
 
 async def test_what_a_child_wrote_to_standard_error_stays_there() -> None:
@@ -141,23 +148,23 @@ async def test_a_payload_without_a_main_part_is_named_values() -> None:
 async def test_a_terminal_gets_lists_of_objects_as_a_table(
     terminal: tuple[int, io.TextIOWrapper],
 ) -> None:
-    near, out = terminal
+    _, out = terminal
     matches: list[Json] = [
         {"path": "a.py", "line": 1, "before": []},
         {"path": "long/b.py", "line": 20, "before": []},
     ]
     await CallOutput(out, out).hear(ended({"matches": matches}))
-    assert on_screen(near)[:3] == ["path       line", "a.py       1", "long/b.py  20"]
+    assert on_screen(terminal)[:3] == ["path       line", "a.py       1", "long/b.py  20"]
 
 
 async def test_a_diff_is_drawn_on_a_terminal_and_itself_in_a_pipe(
     terminal: tuple[int, io.TextIOWrapper],
 ) -> None:
-    near, out = terminal
+    _, out = terminal
     text = "--- a\n+++ b\n@@ -7 +7 @@\n-old\n+new\n"
     edited = CallEnded(call(EDIT, path="a"), Success({"path": "a", "diff": text}))
     await CallOutput(out, out).hear(edited)
-    assert on_screen(near)[:2] == ["7 - old", "7 + new"]
+    assert on_screen(terminal)[:2] == ["7 - old", "7 + new"]
     assert (await Piped().hears(edited))[0] == text.encode()
 
 
@@ -190,11 +197,11 @@ async def test_the_frame_around_a_call_is_not_shown_but_a_notice_is() -> None:
 async def test_a_stream_that_never_ended_leaves_its_last_line(
     terminal: tuple[int, io.TextIOWrapper],
 ) -> None:
-    near, out = terminal
+    _, out = terminal
     frontend = CallOutput(out, out)
     await frontend.hear(output(b"half\xe2"))
     frontend.close()
-    assert on_screen(near) == ["half�", ""]
+    assert on_screen(terminal) == ["half�", ""]
 
 
 async def test_a_reader_that_leaves_ends_the_output_and_not_the_call() -> None:

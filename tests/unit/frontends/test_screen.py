@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rich.text import Text
 from unit.frontends.emulator import seen
 
+from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.frontends.looks import (
     ASCII,
     UNICODE,
@@ -178,7 +179,7 @@ def test_durations_in_words(seconds: float, words: str) -> None:
 
 
 def test_facts_are_said_only_when_they_have_the_shape_that_is_known() -> None:
-    odd = {"exit_code": True, "signal": "x\x1b", "total": "many", "truncated": "no", "status": []}
+    odd: JsonObject = {"exit_code": True, "signal": "x\x1b", "total": "many", "truncated": "no"}
     assert facts(odd) == []
     assert facts({"exit_code": 0.0, "total_lines": 1, "total": 2000, "truncated": True}) == [
         "exit 0",

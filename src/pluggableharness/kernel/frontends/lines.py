@@ -154,14 +154,13 @@ class WordWrap:
             return ""
         word, gap = self._word, self._gap
         self._word = self._gap = ""
-        size = cell_len(word)
-        if self._column and self._column + len(gap) + size > width:
-            gap, self._column = "\n", 0
-        else:
-            self._column += len(gap)
-        pieces = fold(Text(word), width) if size > width else [Text(word)]
-        self._column = self._column + size if len(pieces) == 1 else pieces[-1].cell_len
-        return gap + "\n".join(piece.plain for piece in pieces)
+        if self._column and self._column + len(gap) + cell_len(word) <= width:
+            self._column += len(gap) + cell_len(word)
+            return gap + word
+        broken = "\n" if self._column else ""
+        pieces = fold(Text(word if broken else gap + word), width)
+        self._column = pieces[-1].cell_len
+        return broken + "\n".join(piece.plain for piece in pieces)
 
 
 def _draw_escaped(line: str, looks: Looks) -> Text:

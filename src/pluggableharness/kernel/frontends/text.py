@@ -144,13 +144,12 @@ class LiveText:
         """The safe form of the next piece."""
         if not self._held and _PLAIN.match(text):
             return text
-        text = _SEQUENCE.sub("", self._held + text)
+        text, self._held = self._held + text, ""
         unfinished = _UNFINISHED.search(text)
-        self._held = ""
         if unfinished and len(unfinished[0]) <= _MOST_HELD:
             self._held = unfinished[0]
             text = text[: unfinished.start()]
-        return self._safe(text)
+        return self._safe(_SEQUENCE.sub("", text))
 
     def finish(self) -> str:
         """What was held back, once nothing more comes; it shows its escapes."""
