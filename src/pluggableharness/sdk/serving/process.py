@@ -94,9 +94,7 @@ async def _serve(provider: Provider[Any]) -> None:
     os.close(line_to)
     await end.wait()
     await _end(server, tools, kernel)
-    # gRPC removes its socket itself, but does not promise to.
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
+    _remove(path)
 
 
 async def _end(server: grpc.aio.Server, tools: ToolService, kernel: KernelLink) -> None:
@@ -153,6 +151,14 @@ def _socket_path(environment: Mapping[str, str]) -> str:
             f"the system takes: set a shorter {SOCKET_DIR_VARIABLE} or TMPDIR"
         )
     return path
+
+
+def _remove(path: str) -> None:
+    # gRPC removes its socket itself, but does not promise to.
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    if not os.environ.get(SOCKET_DIR_VARIABLE):
+        os.rmdir(os.path.dirname(path))
 
 
 def _undumpable() -> None:
