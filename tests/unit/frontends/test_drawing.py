@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from unit.frontends.fakes import diff
 
@@ -88,6 +88,7 @@ def test_the_changed_part_of_a_line_stands_out() -> None:
     assert changed == ["round", "floor"]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_what_two_lines_share_is_really_shared(old: str, new: str) -> None:
     part = changed_part(old, new)
@@ -137,6 +138,7 @@ def test_a_long_line_keeps_its_end_and_says_what_is_hidden() -> None:
     assert drawing.remarks.hidden
 
 
+@settings(deadline=None)
 @given(TREES)
 def test_nothing_is_hidden_without_a_remark(tree: RenderNode) -> None:
     part, whole = Drawing(Looks(), 50), Drawing(Looks(), 50, whole=True)
@@ -147,6 +149,7 @@ def test_nothing_is_hidden_without_a_remark(tree: RenderNode) -> None:
 
 
 @pytest.mark.req("K32")
+@settings(deadline=None)
 @given(TREES, st.integers(38, 120))
 def test_every_tree_is_drawn_within_its_width_and_prints(tree: RenderNode, width: int) -> None:
     drawing = Drawing(Looks(), width)
@@ -165,12 +168,14 @@ def _depth(tree: RenderNode) -> int:
     return 1 + max(map(_depth, inner), default=-1)
 
 
+@settings(deadline=None)
 @given(TREES)
 def test_ascii_is_enough_for_every_tree(tree: RenderNode) -> None:
     for line in Drawing(Looks(encoding="ascii", glyphs=ASCII), 60).node(tree):
         assert line.plain.isascii()
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=300))
 def test_folding_a_block_loses_no_character(content: str) -> None:
     lines = Drawing(Looks(), 24, whole=True).block(content)
@@ -247,6 +252,7 @@ def test_a_unified_diff_is_parsed_and_anything_else_is_not() -> None:
     assert parse_unified("@@ -1 +1 @@\nnonsense") is None
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=12), max_size=8), st.integers(8, 30))
 def test_wrapped_prose_keeps_its_words_and_its_width(pieces: list[str], width: int) -> None:
     pieces = [re.sub(r"[^\w\n]", " ", piece) for piece in pieces if piece.isascii()]

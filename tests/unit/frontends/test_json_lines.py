@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from unit.frontends.fakes import ASKED, BASH, EDIT, call, diff, item, plan
 
@@ -193,6 +193,7 @@ async def test_the_streams_do_not_complete_each_others_characters() -> None:
     assert [(line["stream"], line["text"]) for line in lines] == [("stderr", "x"), ("stdout", "≤")]
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=12), max_size=8))
 async def test_no_byte_of_output_is_lost_or_changed(chunks: list[bytes]) -> None:
     """Case exec-07: whatever the bytes are."""
@@ -205,6 +206,7 @@ async def test_no_byte_of_output_is_lost_or_changed(chunks: list[bytes]) -> None
     assert back == b"".join(chunks)
 
 
+@settings(deadline=None)
 @given(st.text())
 async def test_a_line_is_printing_ascii_whatever_it_holds(text: str) -> None:
     """Case policy-and-schema-13, in this front end."""

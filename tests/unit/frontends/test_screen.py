@@ -7,7 +7,7 @@ import os
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.text import Text
 from unit.frontends.emulator import seen
@@ -89,6 +89,7 @@ def test_without_a_terminal_the_width_may_be_said() -> None:
 FEET = st.one_of(st.none(), st.text("abc", min_size=1, max_size=300))
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.one_of(

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from unit.frontends.emulator import seen
 from unit.frontends.fakes import ALLOWED, BASH, EDIT, READ, call, diff, item, operation, plan
@@ -476,6 +476,7 @@ HOSTILE = st.text(
 
 
 @pytest.mark.req("K32")
+@settings(deadline=None)
 @given(HOSTILE, st.booleans())
 async def test_nothing_raw_reaches_the_terminal_by_any_way(text: str, clever: bool) -> None:
     """Cases exec-16 and policy-and-schema-13: whatever field it stands in."""

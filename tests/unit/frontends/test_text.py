@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pluggableharness.kernel.frontends.text import (
@@ -68,6 +68,7 @@ def test_what_is_approved_shows_every_character(text: str, expected: str) -> Non
 
 
 @pytest.mark.req("K32")
+@settings(deadline=None)
 @given(HOSTILE)
 def test_a_shown_text_prints_and_can_be_read_in_one_way_only(text: str) -> None:
     written = shown(text)
@@ -75,6 +76,7 @@ def test_a_shown_text_prints_and_can_be_read_in_one_way_only(text: str) -> None:
     assert read_back(written) == text
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(categories=["L", "N", "P", "S", "M", "Z", "C"])))
 def test_a_mark_never_stands_alone_and_never_in_heaps(text: str) -> None:
     marks = 9
@@ -86,6 +88,7 @@ def test_a_mark_never_stands_alone_and_never_in_heaps(text: str) -> None:
             marks = 9  # what stands next would sit on nothing
 
 
+@settings(deadline=None)
 @given(HOSTILE)
 def test_an_encoding_that_lacks_a_character_gets_its_escape(text: str) -> None:
     assert shown(text, "ascii").isascii()
@@ -124,12 +127,14 @@ def test_live_text(raw: str, expected: str) -> None:
 
 
 @pytest.mark.req("K32")
+@settings(deadline=None)
 @given(HOSTILE)
 def test_nothing_raw_is_left_in_live_text(text: str) -> None:
     assert invisible(live(text), "\n\t") == []
 
 
 @pytest.mark.req("K32")
+@settings(deadline=None)
 @given(st.lists(HOSTILE, max_size=6))
 def test_nothing_raw_is_left_however_the_stream_is_cut(pieces: list[str]) -> None:
     stream = LiveText()
@@ -137,6 +142,7 @@ def test_nothing_raw_is_left_however_the_stream_is_cut(pieces: list[str]) -> Non
     assert invisible(out, "\n\t\r") == []
 
 
+@settings(deadline=None)
 @given(st.text("ab\x1b[3m]0;\x07\n\r"), st.data())
 def test_a_sequence_is_taken_out_wherever_it_is_cut(text: str, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(text)))
@@ -188,6 +194,7 @@ def test_clipping_hides_the_middle_and_accounts_for_all() -> None:
     assert clipped(lines[:6], 3, 2) == (lines[:6], (), ())
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_a_long_line_says_how_much_it_hides(line: str) -> None:
     head, hidden, tail = clipped_line(line, 50, 20)
