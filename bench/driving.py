@@ -1,0 +1,90 @@
+"""Driving our side: the same kernel with the same defaults as `harness run`, without a screen."""
+
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pluggableharness.kernel.domain.call import Call, ProposedCall
+from pluggableharness.kernel.domain.message import Message, ModelReply, Role
+from pluggableharness.kernel.domain.news import News
+from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.plan import Answer, PlanItem
+from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.session.session import Session
+
+ECHO = ProviderSpec(
+    "echo", (sys.executable, "-I", str(Path(__file__).parent / "providers" / "echo.py"))
+)
+
+
+class Discard:
+    """A frontend that takes everything and shows nothing."""
+
+    attended = False
+
+    async def hear(self, news: News) -> None:
+        """Drop it."""
+
+    async def decide(self, item: PlanItem, changed: str) -> Answer | None:
+        """Nobody is there."""
+        return None
+
+    async def answer(self, call: Call) -> JsonObject | None:
+        """Nobody is there."""
+        return None
+
+
+@dataclass
+class Metronome:
+    """A model that proposes the same message so many times and notes how long each turn took.
+
+    A turn is counted from the moment the message is handed over to the moment the model is
+    asked again, by when it may see every result.
+    """
+
+    calls: Sequence[tuple[str, JsonObject]]
+    turns: int
+    name: str = "metronome"
+    seconds: list[float] = field(default_factory=list)
+    _handed_over: float = 0.0
+
+    async def reply(
+        self,
+        history: Sequence[Message],
+        offered: Sequence[Operation],
+        heard: Callable[[str], Awaitable[None]],
+    ) -> ModelReply:
+        """The message once more, or the end."""
+        now = time.perf_counter()
+        if self._handed_over:
+            self.seconds.append(now - self._handed_over)
+        if len(self.seconds) >= self.turns:
+            return ModelReply(Message(Role.ASSISTANT, ()))
+        proposed = tuple(
+            ProposedCall(f"{len(self.seconds)}-{number}", name, arguments)
+            for number, (name, arguments) in enumerate(self.calls)
+        )
+        self._handed_over = time.perf_counter()
+        return ModelReply(Message(Role.ASSISTANT, proposed))
+
+
+@asynccontextmanager
+async def kernel(*specs: ProviderSpec, directory: Path) -> AsyncIterator[Kernel]:
+    """A kernel of the defaults, whose resource calls are allowed."""
+    async with opened(Setup(directory, providers=specs, allow_all=True)) as running:
+        yield running
+
+
+async def turns(
+    running: Kernel, calls: Sequence[tuple[str, JsonObject]], count: int
+) -> tuple[list[float], Session]:
+    """Run a session of `count` turns of the same calls; the seconds of each, and the session."""
+    model = Metronome(calls, count)
+    async with running.session(model, Discard()) as session:
+        await session.run("bench")
+    return model.seconds, session

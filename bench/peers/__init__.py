@@ -1,0 +1,1 @@
+"""What ours is measured against."""

@@ -1,0 +1,1 @@
+"""The rows of the bench, one module for each kind of thing that is measured."""
