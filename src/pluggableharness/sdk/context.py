@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
 from pluggableharness.sdk.callbacks import (
     Callbacks,
@@ -15,7 +15,7 @@ from pluggableharness.sdk.callbacks import (
     SessionRequest,
 )
 from pluggableharness.sdk.events import Stream
-from pluggableharness.sdk.failures import ExecutionFailed
+from pluggableharness.sdk.failures import ExecutionFailed, Misuse
 from pluggableharness.sdk.redaction import Redactor
 from pluggableharness.sdk.stream import EventStream
 
@@ -110,6 +110,7 @@ class Context(Generic[S]):
 
     async def log(self, level: LogLevel, message: str, **fields: Any) -> None:
         """Add an entry to the kernel's log; does not wait for it to get there."""
+        _check_name("log", "level", level, LogLevel)
         clean = self._redactor
         self._callbacks.log(self._call, level, clean.text(message), clean.value(fields))
 
@@ -119,6 +120,7 @@ class Context(Generic[S]):
         Raises:
             KernelUnavailable: no kernel answers.
         """
+        _check_name("emit", "kind", kind, EventKind)
         return await self._callbacks.emit(self._call, kind, payload, schema_version)
 
     async def run_session(
@@ -132,9 +134,22 @@ class Context(Generic[S]):
     ) -> SessionOutcome:
         """Run a child session of a profile and wait for its end (K22, K23).
 
+        `providers` narrows its tools to those of these providers; the bounds may only lower
+        what the kernel grants.
+
         Raises:
             ToolFailure: the kernel refuses, and why.
             KernelUnavailable: no kernel answers.
         """
+        for name, bound in (("max_depth", max_depth), ("max_cost_usd", max_cost_usd)):
+            # The wire reads 0 as "not given", which would widen what was meant to narrow.
+            if bound is not None and not bound > 0:
+                raise Misuse(f"ctx.run_session(): {name} is {bound}, expected more than 0")
         request = SessionRequest(profile, prompt, tuple(providers), max_depth, max_cost_usd)
         return await self._callbacks.run_session(self._call, request)
+
+
+def _check_name(method: str, what: str, name: str, names: Any) -> None:
+    if name not in get_args(names):
+        known = ", ".join(get_args(names))
+        raise Misuse(f"ctx.{method}(): the {what} is {name!r}, expected one of {known}")

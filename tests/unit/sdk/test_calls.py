@@ -14,6 +14,7 @@ from pluggableharness.sdk import (
     ExecutionFailed,
     InvalidArguments,
     KernelUnavailable,
+    Misuse,
     NotFound,
     PermissionDenied,
     Provider,
@@ -273,3 +274,30 @@ async def test_without_a_kernel_run_session_says_so():
     outcome = await outcome_of(act)
     assert outcome.error.category is Category.UNKNOWN
     assert isinstance(outcome.exception, KernelUnavailable)
+
+
+@pytest.mark.req("P32")
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda ctx: ctx.log("loud", "x"), "ctx.log(): the level is 'loud', expected one of trace"),
+        (lambda ctx: ctx.emit("news", b"", "1"), "ctx.emit(): the kind is 'news', expected one of"),
+        (
+            lambda ctx: ctx.run_session("a", "b", max_depth=0),
+            "ctx.run_session(): max_depth is 0, expected more than 0",
+        ),
+        (
+            lambda ctx: ctx.run_session("a", "b", max_cost_usd=float("nan")),
+            "ctx.run_session(): max_cost_usd is nan, expected more than 0",
+        ),
+    ],
+    ids=["level", "kind", "depth", "cost"],
+)
+async def test_a_callback_that_says_nothing_is_told_to_the_author(use, message):
+    async def act(ctx: Context[Settings]) -> dict[str, Any]:
+        await use(ctx)
+        return {}
+
+    with pytest.raises(Misuse) as told:
+        await outcome_of(act)
+    assert str(told.value).startswith(message)

@@ -80,33 +80,28 @@ class KernelLink:
 
     def __init__(self, logger: str) -> None:
         self._logger = logger
+        self._target = ""
         self._channel: grpc.aio.Channel | None = None
         self._announced = asyncio.Event()
         self._waiting: deque[_Entry] = deque()
-        self._flush: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._flushing: asyncio.Task[None] | None = None
 
     def announce(self, network: str, address: str) -> None:
-        """Take the address under which the host serves the callbacks."""
-        target = f"unix:{address}" if network == "unix" else address
-        self._channel = grpc.aio.insecure_channel(
-            target,
-            options=(
-                ("grpc.default_authority", "localhost"),
-                ("grpc.max_receive_message_length", messages.MAX_MESSAGE_BYTES),
-                ("grpc.max_send_message_length", messages.MAX_MESSAGE_BYTES),
-            ),
-        )
-        self._announced.set()
+        """Take the address under which the host serves the callbacks; the first one counts."""
+        if not self._target:
+            self._target = f"unix:{address}" if network == "unix" else address
+            self._announced.set()
 
     def log(self, call: CallRef, level: LogLevel, message: str, fields: Mapping[str, Any]) -> None:
         """Take an entry; it leaves in a batch within 50 ms."""
         entry = _Entry(call, level, message, fields)
-        if self._channel is None or len(self._waiting) >= MAX_WAITING:
+        if not self._target or len(self._waiting) >= MAX_WAITING:
             self._print(entry)
             return
         self._waiting.append(entry)
-        if self._flush is None:
-            self._flush = asyncio.get_running_loop().create_task(self._flush_soon())
+        if self._timer is None and self._flushing is None:
+            self._timer = asyncio.get_running_loop().call_later(BATCH_SECONDS, self._start_flush)
 
     async def emit(
         self, call: CallRef, kind: EventKind, payload: bytes, schema_version: str
@@ -133,23 +128,22 @@ class KernelLink:
         # Only a cancelled call needs these messages.
         from pluggableharness.wire.event_pb2 import ToolResultEvent
 
-        failure = Failure(
-            Category.CANCELLED, "cancelled; details say what had been done", False, report
-        )
+        failure = Failure(Category.CANCELLED, "cancelled", details=report)
         event = ToolResultEvent(tool_call_id=call.call_id, error=messages.tool_error(failure))
         try:
             async with asyncio.timeout(REPORT_SECONDS):
                 await self.emit(call, "tool_result", event.SerializeToString(), SCHEMA_VERSION)
         except (KernelUnavailable, ToolFailure, TimeoutError) as error:
-            self.log(
-                call, "warn", "the report of a cancelled call was not taken", {"why": str(error)}
-            )
+            lost = {"why": str(error), "report": report}
+            self.log(call, "warn", "the report of a cancelled call was not taken", lost)
 
     async def close(self) -> None:
         """Send what waits, and close the channel."""
-        if self._flush is not None:
-            self._flush.cancel()
-        await self._flush_all()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._flushing is not None:
+            await self._flushing
+        await self._flush()
         if self._channel is not None:
             await self._channel.close()
 
@@ -173,19 +167,27 @@ class KernelLink:
                 await self._announced.wait()
         except TimeoutError:
             pass
-        if self._channel is None:
+        if not self._target:
             raise KernelUnavailable(
                 f"{self._logger} has no kernel to call back: the host announced no "
                 f"KernelCallbackService within {WAIT_SECONDS:.0f} s"
             )
+        if self._channel is None:
+            self._channel = grpc.aio.insecure_channel(
+                self._target,
+                options=(
+                    ("grpc.default_authority", "localhost"),
+                    ("grpc.max_receive_message_length", messages.MAX_MESSAGE_BYTES),
+                    ("grpc.max_send_message_length", messages.MAX_MESSAGE_BYTES),
+                ),
+            )
         return self._channel
 
-    async def _flush_soon(self) -> None:
-        await asyncio.sleep(BATCH_SECONDS)
-        await self._flush_all()
-        self._flush = None
+    def _start_flush(self) -> None:
+        self._timer = None
+        self._flushing = asyncio.get_running_loop().create_task(self._flush())
 
-    async def _flush_all(self) -> None:
+    async def _flush(self) -> None:
         while self._waiting:
             batch = _take_batch(self._waiting)
             try:
@@ -193,6 +195,7 @@ class KernelLink:
             except (KernelUnavailable, ToolFailure):
                 for entry in batch:
                     self._print(entry)
+        self._flushing = None
 
     async def _send_batch(self, batch: Sequence[_Entry]) -> None:
         pb = _kernel_messages()
@@ -234,7 +237,7 @@ def _entry_message(logger: str, entry: _Entry) -> Message:
     message = log_pb2.LogEntry(
         level=f"LOG_LEVEL_{entry.level.upper()}",
         logger=logger,
-        message=entry.message,
+        message=messages.unicode_text(entry.message),
     )
     message.time.FromNanoseconds(entry.time_ns)
     try:

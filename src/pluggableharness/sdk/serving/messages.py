@@ -150,7 +150,7 @@ def tool_error(failure: Failure) -> tool_pb2.ToolError:
     """Return a failure's message. Details that JSON does not have are left out, and it says so."""
     error = tool_pb2.ToolError(
         category=_CATEGORIES[failure.category],
-        message=failure.message.encode("utf-8", "backslashreplace").decode(),
+        message=unicode_text(failure.message),
         retryable=failure.retryable,
     )
     if failure.details is not None:
@@ -161,6 +161,11 @@ def tool_error(failure: Failure) -> tool_pb2.ToolError:
             error.details.Clear()
             fill_struct(error.details, {"details_left_out": str(reason)})
     return error
+
+
+def unicode_text(text: str) -> str:
+    """Return a text that the wire takes: a lone surrogate in it is written out."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def get_schema_response(provider: Provider[Any]) -> bytes:
