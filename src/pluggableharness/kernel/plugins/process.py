@@ -128,6 +128,7 @@ class ProviderProcess:
         self._declared = {operation.name: operation for operation in introduction.operations}
         self._connection = connection
         self._preview = connection.channel.unary_unary(f"{TOOL_SERVICE}Preview")
+        self._without_preview: set[str] = set()
 
     @property
     def usable(self) -> bool:
@@ -139,13 +140,23 @@ class ProviderProcess:
         return self._declared.get(operation.name) == operation
 
     async def preview(self, call: Call) -> RenderNode | None:
-        """What a call would do; None when the provider does not say (P29)."""
+        """What a call would do; None when the provider does not say (P29).
+
+        An operation that has answered UNIMPLEMENTED is not asked again.
+        """
+        if call.operation.name in self._without_preview:
+            return None
+        grpc = grpc_aio()
         try:
             request = tool_pb2.PreviewRequest(call=call_to_wire(call)).SerializeToString()
             answer = await self._preview(request)
             raw = tool_pb2.PreviewResponse.FromString(answer)
             return render_from_wire(raw.preview) if raw.HasField("preview") else None
-        except (grpc_aio().RpcError, DecodeError, ValueError):
+        except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+                self._without_preview.add(call.operation.name)
+            return None
+        except (DecodeError, ValueError):
             return None
 
     async def discard(self) -> None:

@@ -86,6 +86,7 @@ async def _tell_refused(
     for call in calls:
         if isinstance(call, RefusedCall):
             ports.record.refused(call)
+            await ports.record.durable()
             await ports.frontend.hear(CallRefused(turn_id, call))
 
 
@@ -99,7 +100,6 @@ async def _run(ports: TurnPorts, turn_id: str, results: Results, calls: Sequence
         await apply_plan(ports, results, plan)
     if after:
         await run_reads(ports, results, after)
-    await ports.record.durable()
 
 
 def _end(message: Message, results: Results, calls: Sequence[Call | RefusedCall]) -> TurnEnd:

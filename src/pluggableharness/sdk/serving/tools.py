@@ -114,13 +114,19 @@ class ToolService:
         task.add_done_callback(self._reports.discard)
 
     async def preview(self, request: bytes, rpc: Rpc) -> bytes:
-        """Describe a call without doing any of it (P29)."""
+        """Describe a call without doing any of it (P29).
+
+        An operation that has no preview is UNIMPLEMENTED, so that a host need not ask twice.
+        """
         # Only a call that is to be shown needs the nodes.
         from pluggableharness.sdk.render import tree_of
 
         response = tool_pb2.PreviewResponse()
         try:
             call = messages.call_of(tool_pb2.PreviewRequest.FromString(request).call)
+            operation = self._runner.provider.operations.get(call.tool_name)
+            if operation is not None and operation.previewer is None:
+                await rpc.abort(grpc.StatusCode.UNIMPLEMENTED, "the operation has no preview")
             node = await self._runner.preview(call)
             if node is not None:
                 response.preview.CopyFrom(tree_of(node))
