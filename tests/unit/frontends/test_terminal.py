@@ -258,10 +258,10 @@ async def test_a_question_with_a_preview_shows_it() -> None:
         assert answer == Answer(allow=False, reason="not that file")
         assert terminal.screen[:5] == [
             "┌ moderate · filesystem.edit_file",
-            "│ path     a.py",
-            "│ new_str  y",
-            "│ [hidden: old_str]",
+            "│ path  a.py",
             "│ 1 - x",
+            "│ 1 + y",
+            "│ asked: default for resource",
         ]
 
 
@@ -459,7 +459,8 @@ async def test_a_session_has_a_first_and_a_last_line() -> None:
             "look out",
             "Done.",
             "completed · 0 calls · 0 ms",
-            "record s1, head ab",
+            "record s1",
+            "head   ab",
         ]
 
 

@@ -4,7 +4,7 @@ What is drawn may be up for approval, so everything is exact: see `lines.exact`.
 loses its middle, never its end, and says how much is hidden; with `whole` nothing is.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -109,18 +109,28 @@ class Drawing:
             for line in self._argument(names[name], value, margin)
         ]
 
-    def beside_preview(self, arguments: JsonObject) -> list[Text]:
-        """The arguments that a preview leaves worth showing: the short ones; the others by name."""
-        if self.whole:
-            return self.arguments(arguments)
-        short = {name: value for name, value in arguments.items() if _is_short(value)}
-        lines = self.arguments(short)
-        long = [shown(name, self.looks.encoding) for name in arguments if name not in short]
-        return [*lines, *self._gap(f"hidden: {', '.join(long)}")] if long else lines
+    def with_preview(self, arguments: JsonObject, preview: RenderNode) -> list[Text]:
+        """A preview, under the arguments that it does not show itself.
+
+        Long ones give way to their name, and to the remark that something is hidden.
+        """
+        there = frozenset(_lines_in(preview))
+        left = {name: v for name, v in arguments.items() if self.whole or not _is_in(v, there)}
+        long = [name for name, value in left.items() if not (self.whole or _is_short(value))]
+        lines = self.arguments({name: left[name] for name in left if name not in long})
+        if long:
+            names = ", ".join(shown(name, self.looks.encoding) for name in long)
+            lines += self._gap(f"hidden: {names}")
+        return lines + self.node(preview)
 
     def block(self, content: str) -> list[Text]:
-        """Text as it is, behind line numbers, which nothing within it can imitate."""
-        lines = content.removesuffix("\n").split("\n")
+        """Text as it is, behind line numbers, which nothing within it can imitate.
+
+        A line end at its end shows as an empty last line.
+        """
+        lines = content.split("\n")
+        if len(lines) == 1:
+            return self._prose_line(content, "")
         size = len(str(len(lines)))
         head, hidden, tail = self._clipped(list(enumerate(lines, 1)), _BLOCK_HEAD, _BLOCK_TAIL)
         drawn = [piece for number, line in head for piece in self._row(f"{number:>{size}}", line)]
@@ -266,6 +276,27 @@ class Drawing:
 def _left_out(lines: Sequence[str]) -> str:
     characters = sum(len(line) + 1 for line in lines)
     return f"{counted(len(lines), 'line')} hidden, {counted(characters, 'character')}"
+
+
+def _lines_in(node: RenderNode) -> Iterator[str]:
+    """The lines of content that stand in a preview as they are."""
+    match node:
+        case CodeBlockNode():
+            yield from node.content.split("\n")
+        case DiffNode():
+            yield from (line.text for hunk in node.hunks for line in hunk.lines)
+        case GroupNode():
+            for child in node.children:
+                yield from _lines_in(child)
+        case _:
+            pass
+
+
+def _is_in(value: Json, lines: Collection[str]) -> bool:
+    """Whether every line of a text is among the lines."""
+    if not isinstance(value, str) or not value:
+        return False
+    return all(line in lines for line in value.removesuffix("\n").split("\n"))
 
 
 def _is_short(value: Json) -> bool:

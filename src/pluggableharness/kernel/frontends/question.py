@@ -29,7 +29,7 @@ def item_lines(drawing: Drawing, item: PlanItem) -> list[Text]:
     if item.preview is None:
         body = drawing.arguments(item.call.arguments)
     else:
-        body = drawing.beside_preview(item.call.arguments) + drawing.node(item.preview)
+        body = drawing.with_preview(item.call.arguments, item.preview)
     return body + drawing.notes()
 
 

@@ -251,4 +251,4 @@ class Terminal:
         if end.reason:
             self._lines("", end.reason)
         if news.log_head:
-            self._lines("faint", f"record {end.session_id}, head {news.log_head}")
+            self._lines("faint", f"record {end.session_id}\nhead   {news.log_head}")

@@ -14,15 +14,18 @@ def brief(call: Call, ellipsis: str, encoding: str = "utf-8") -> str:
     """A call's arguments on one line, to recognise it by; what is approved is never so short.
 
     The first required argument stands by its value alone, of several lines the first; the
-    others by name, long ones without their value.
+    others by name, unless they are long.
     """
     first = next(iter(call.operation.input_schema.required), "")
     parts = [_opening(call.arguments[first], ellipsis, encoding)] if first in call.arguments else []
-    for name, value in call.arguments.items():
-        if name != first:
-            written = value_line(value, encoding)
-            short = written if len(written) <= _SHORT else ellipsis
-            parts.append(f"{shown(name, encoding)}={short}")
+    written = {
+        name: f"{shown(name, encoding)}={value_line(value, encoding)}"
+        for name, value in call.arguments.items()
+        if name != first
+    }
+    parts += [text for text in written.values() if len(text) <= _SHORT]
+    if any(len(text) > _SHORT for text in written.values()):
+        parts.append(ellipsis)
     return " ".join(parts)
 
 

@@ -1,0 +1,1 @@
+"""Who owes whom after a trip."""
