@@ -1,5 +1,7 @@
 """Who has a call in flight, and for how long a trailing callback is heard (P26, K28)."""
 
+import asyncio
+
 import pytest
 
 from pluggableharness.kernel.domain.call import Call, CallContext
@@ -117,3 +119,43 @@ async def test_a_call_is_cut_short_for_the_first_reason_alone() -> None:
     one.cut(CutShort.DEATH)
     assert one.cut_short is CutShort.DEADLINE
     assert isinstance(one.rpc, FakeRpc) and one.rpc.cancelled == 1
+
+
+@pytest.mark.req("K14")
+async def test_appointments_are_kept_in_time_whichever_was_made_first(
+    flights: Flights, clock: Clock
+) -> None:
+    kept: list[str] = []
+    late, soon, gone = flight("late"), flight("soon"), flight("gone")
+    for one, seconds in ((late, 100.0), (soon, 5.0), (gone, 5.0)):
+        flights.begin(one)
+        flights.appoint(one, seconds, lambda flight: kept.append(flight.call.id))
+    flights.end(gone)
+    for seconds, expected in ((4, []), (1, ["soon"]), (90, ["soon"]), (5, ["soon", "late"])):
+        clock.now += seconds
+        flights.ring()
+        assert kept == expected
+
+
+@pytest.mark.req("K14")
+async def test_a_later_appointment_replaces_the_earlier_one(flights: Flights, clock: Clock) -> None:
+    kept: list[str] = []
+    one = flight("1")
+    flights.begin(one)
+    flights.appoint(one, 5.0, lambda flight: kept.append("first"))
+    flights.appoint(one, 50.0, lambda flight: kept.append("second"))
+    for seconds, expected in ((5, []), (45, ["second"]), (100, ["second"])):
+        clock.now += seconds
+        flights.ring()
+        assert kept == expected
+
+
+async def test_the_timer_rings_by_itself_for_the_earliest() -> None:
+    loop = asyncio.get_running_loop()
+    flights = Flights(loop.time)
+    rung = loop.create_future()
+    late, soon = flight("late"), flight("soon")
+    for one, seconds in ((late, 1000.0), (soon, 0.01)):
+        flights.begin(one)
+        flights.appoint(one, seconds, lambda flight: rung.set_result(flight.call.id))
+    assert await asyncio.wait_for(rung, 30) == "soon"

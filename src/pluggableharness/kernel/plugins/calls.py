@@ -6,6 +6,7 @@ stream guard's matter, who the process is the supervisor's.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from math import inf
 from typing import Any, Final, assert_never
 
 from pluggableharness.kernel.codec.tool import fill_call
@@ -95,7 +96,7 @@ class Calls:
         guard = StreamGuard(call.operation)
         self._flights.begin(flight)
         if call.deadline_s is not None:
-            flight.cut_in(call.deadline_s, CutShort.DEADLINE)
+            self._flights.appoint(flight, call.deadline_s, _over_deadline)
         try:
             outcome = await self._listen(flight, guard, heard)
         except asyncio.CancelledError:
@@ -118,7 +119,7 @@ class Calls:
                     await heard(event)
                 elif not closing:
                     closing = True
-                    flight.cut_in(GRACE_S, CutShort.LEFT_OPEN)
+                    self._flights.appoint(flight, GRACE_S, _left_open)
         except self._rpc_error as error:
             return await self._failed(flight, guard, error)
         except asyncio.CancelledError:
@@ -141,7 +142,7 @@ class Calls:
                 assert_never(why)
 
     async def _cancelled(self, flight: Flight, guard: StreamGuard) -> Failure:
-        flight.cancel_timer()
+        flight.due = inf
         try:
             await self._catch_up(flight, guard)
             if guard.ended:
@@ -186,14 +187,14 @@ class Calls:
         if flight.report is not None:
             return flight.report
         report = flight.expect_report()
-        flight.cancel_timer()
         if self._life.death.done():
             self._flights.abandon()
         else:
-            why = f"ignored the cancelling of a call of {_name(flight.call)}"
-            loop = asyncio.get_running_loop()
-            flight.timer = loop.call_later(GRACE_S, self._life.condemn, why)
+            self._flights.appoint(flight, GRACE_S, self._condemn)
         return report
+
+    def _condemn(self, flight: Flight) -> None:
+        self._life.condemn(f"ignored the cancelling of a call of {_name(flight.call)}")
 
     async def _failed(self, flight: Flight, guard: StreamGuard, error: Any) -> Outcome:
         """What an RPC's error means: the one place where gRPC's codes are translated."""
@@ -238,6 +239,14 @@ class Calls:
         if self._life.death.done():
             return f"Its provider did not report: it {self._life.words()}"
         return f"Its provider did not report within {GRACE_S:g} s."
+
+
+def _over_deadline(flight: Flight) -> None:
+    flight.cut(CutShort.DEADLINE)
+
+
+def _left_open(flight: Flight) -> None:
+    flight.cut(CutShort.LEFT_OPEN)
 
 
 def _name(call: Call) -> str:

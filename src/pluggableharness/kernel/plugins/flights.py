@@ -6,6 +6,7 @@ Bookkeeping on the event loop; it starts and reads no RPC itself.
 import asyncio
 from collections.abc import Callable, Iterator
 from enum import Enum
+from math import inf
 from typing import Any, Final, Protocol
 
 from pluggableharness.kernel.domain.call import Call
@@ -43,22 +44,19 @@ class Flight:
     """One call between its send and its end.
 
     `report` exists once the call was withdrawn; it holds what the provider says of it, or
-    None when the process died before saying anything.
+    None when the process died before saying anything. `due` is when something is to happen
+    unless the call ends before, by the clock of its Flights.
     """
 
-    __slots__ = ("call", "cut_short", "report", "rpc", "timer")
+    __slots__ = ("call", "cut_short", "due", "report", "rpc", "then")
 
     def __init__(self, call: Call, rpc: Rpc) -> None:
         self.call = call
         self.rpc = rpc
         self.cut_short: CutShort | None = None
         self.report: asyncio.Future[Failure | None] | None = None
-        self.timer: asyncio.TimerHandle | None = None
-
-    def cut_in(self, seconds: float, why: CutShort) -> None:
-        """Cut the call short after so many seconds; replaces an earlier appointment."""
-        self.cancel_timer()
-        self.timer = asyncio.get_running_loop().call_later(seconds, self.cut, why)
+        self.due = inf
+        self.then: Callable[[Flight], None] = _nothing
 
     def cut(self, why: CutShort) -> None:
         """End the RPC, for the first reason that comes."""
@@ -72,15 +70,17 @@ class Flight:
             self.report = asyncio.get_running_loop().create_future()
         return self.report
 
-    def cancel_timer(self) -> None:
-        """Drop whatever was to happen later."""
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
+
+def _nothing(flight: Flight) -> None:
+    """What is to happen when nothing is."""
 
 
 class Flights:
-    """All calls of one process that are in flight."""
+    """All calls of one process that are in flight.
+
+    Their appointments share one timer, set for the earliest and not moved when that call ends
+    first: a timer for each would cost a call as much as its validation does.
+    """
 
     def __init__(self, now: Callable[[], float]) -> None:
         """Start with none; `now` is a clock in seconds, mostly the event loop's."""
@@ -88,6 +88,8 @@ class Flights:
         self._sessions: dict[str, int] = {}
         self._left: dict[str, float] = {}
         self._now = now
+        self._timer: asyncio.TimerHandle | None = None
+        self._armed = inf
 
     def __iter__(self) -> Iterator[Flight]:
         """Those in flight now; they may end while one looks."""
@@ -101,7 +103,6 @@ class Flights:
 
     def end(self, flight: Flight) -> None:
         """Note that a call has ended; again is harmless."""
-        flight.cancel_timer()
         if self._flying.pop(flight.call.id, None) is not flight:
             return
         session = flight.call.context.session_id
@@ -111,6 +112,28 @@ class Flights:
         else:
             del self._sessions[session]
             self._leave(session)
+
+    def appoint(self, flight: Flight, seconds: float, then: Callable[[Flight], None]) -> None:
+        """Have something done to a call unless it ends within so many seconds.
+
+        Replaces its earlier appointment.
+        """
+        flight.due = self._now() + seconds
+        flight.then = then
+        if flight.due < self._armed:
+            self._arm(flight.due)
+
+    def ring(self) -> None:
+        """Keep the appointments that are due, and set the timer for the next one."""
+        now = self._now()
+        self._timer, self._armed = None, inf
+        for flight in self:
+            if flight.due <= now:
+                flight.due = inf
+                flight.then(flight)
+        earliest = min((flight.due for flight in self), default=inf)
+        if earliest < self._armed:
+            self._arm(earliest)
 
     def serves(self, session_id: str) -> bool:
         """Whether the process has a call of that session, or had one within the grace."""
@@ -134,6 +157,13 @@ class Flights:
             if flight.report is not None:
                 self.end(flight)
                 flight.report.set_result(None)
+
+    def _arm(self, due: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._armed = due
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(max(0.0, due - self._now()), self.ring)
 
     def _leave(self, session: str) -> None:
         # Kept in order of leaving, so that forgetting the old costs nothing in the long run.
