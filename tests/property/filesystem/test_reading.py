@@ -22,7 +22,7 @@ from pluggableharness.providers.filesystem.offloop import never
 pytestmark = pytest.mark.req("C2")
 
 PIECES = st.sampled_from(
-    ["a", "long" * 20, "\n", "\r\n", "\r", "\u2028", "é", "\U0001f600", "\u0a0d", "\u0d0a"]
+    ["a", "long" * 20, "\n", "\r\n", "\r", "\u2028", "é", "\U0001f600", "\u0a41", "\u4100"]
 )
 TEXTS = st.lists(PIECES, max_size=60).map("".join)
 ENCODINGS = st.sampled_from([UTF_8, UTF_8_MARKED, UTF_16_LE, UTF_16_BE])
@@ -34,6 +34,7 @@ def small_limits() -> object:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_reading, "CHUNK", 16)
         patch.setattr(line_reading, "BLOCK", 14)
+        patch.setattr(line_reading, "STEPPED", 3)
         patch.setattr(line_reading, "LINE_LIMIT", 10)
         yield
 

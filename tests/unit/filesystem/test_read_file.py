@@ -176,8 +176,8 @@ async def test_encodings_are_told_apart_and_the_mark_is_no_text(
 
 
 async def test_utf_16_is_not_cut_between_the_halves_of_a_line_end(tool: Tool, folder: Path) -> None:
-    """U+0A41 and U+410A hold the byte of a line feed without being one."""
-    lines = ["\u0a41\u410a\u000b", "\u0a00\u0a0a\u0a41", "end"]
+    """Next to each other, U+0A41 and U+4100 hold the bytes of a line feed without being one."""
+    lines = ["\u0a41\u4100\u0a41\u000b", "\u0a00\u0a0a\u0a41", "end"]
     for name in ("utf-16-le", "utf-16-be"):
         (folder / name).write_bytes(("\ufeff" + "\r\n".join(lines)).encode(name))
         payload = (await tool("read_file", path=name)).payload

@@ -17,7 +17,16 @@ def test_plain_relative_absolute_and_dotted_spellings_reach_one_file(
 ) -> None:
     (root / "d").mkdir()
     jail = build(root)
-    for path in ("a", "./a", "d/../a", "d/.././/a", str(root / "a"), f"{root}/d/../a"):
+    for path in (
+        "a",
+        "./a",
+        "d/../a",
+        "d/.././/a",
+        str(root / "a"),
+        f"{root}/d/../a",
+        f"{root.parent}/outside/../{root.name}/a",
+        f"/no/../{root}/a",
+    ):
         assert read(jail, path) == b"inside", path
 
 

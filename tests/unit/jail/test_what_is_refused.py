@@ -102,12 +102,15 @@ def test_the_view_of_processes_is_refused_even_when_everything_is_allowed(
         f"/proc/{os.getpid()}/mem",
         f"/proc/{os.getpid()}/task/{threading.get_native_id()}/environ",
         "/proc/version",
-        "/proc",
         str(root / "p"),
         str(root / "p" / "etc" / "passwd"),
     ):
         with pytest.raises(PermissionDenied):
+            jail.locate(path)
+        with pytest.raises(PermissionDenied):
             jail.open(path)
+    with pytest.raises(PermissionDenied):
+        jail.open("/proc")
 
 
 def test_special_files_are_refused_at_once(build: Build, root: Path) -> None:

@@ -16,6 +16,8 @@ from pluggableharness.providers.filesystem.encoding import Encoding
 
 CHUNK: Final = 1 << 18
 BLOCK: Final = 1 << 16
+STEPPED: Final = 1_024
+"""Bytes of a chunk in which line feeds are looked for one by one."""
 LINE_LIMIT: Final = 2_000
 """Characters of one line that are shown."""
 
@@ -92,7 +94,7 @@ def start_of(descriptor: int, encoding: Encoding, found: Index, number: int) -> 
 def _behind_newline(chunk: bytes, encoding: Encoding, count: int) -> int:
     """Find the offset behind the line feed with that number: halving, then step by step."""
     low, high = 0, len(chunk)
-    while high - low > 1_024:
+    while high - low > STEPPED:
         middle = (low + high) // 2 & -2  # between two units
         passed = encoding.count_newlines(chunk, low, middle)
         if passed >= count:
