@@ -22,6 +22,10 @@ ECHO = ProviderSpec(
 )
 
 
+Calls = Sequence[tuple[str, JsonObject]]
+"""The calls of one message: operation and arguments."""
+
+
 class Discard:
     """A frontend that takes everything and shows nothing."""
 
@@ -41,14 +45,14 @@ class Discard:
 
 @dataclass
 class Metronome:
-    """A model that proposes the same message so many times and notes how long each turn took.
+    """A model that proposes a message of calls each turn and notes how long the turn took.
 
     A turn is counted from the moment the message is handed over to the moment the model is
-    asked again, by when it may see every result.
+    asked again, by when it may see every result. `before` is told the number of each turn.
     """
 
-    calls: Sequence[tuple[str, JsonObject]]
-    turns: int
+    turns: Sequence[Calls]
+    before: Callable[[int], None] = lambda number: None
     name: str = "metronome"
     seconds: list[float] = field(default_factory=list)
     _handed_over: float = 0.0
@@ -59,16 +63,18 @@ class Metronome:
         offered: Sequence[Operation],
         heard: Callable[[str], Awaitable[None]],
     ) -> ModelReply:
-        """The message once more, or the end."""
+        """The next message, or the end."""
         now = time.perf_counter()
         if self._handed_over:
             self.seconds.append(now - self._handed_over)
-        if len(self.seconds) >= self.turns:
+        turn = len(self.seconds)
+        if turn >= len(self.turns):
             return ModelReply(Message(Role.ASSISTANT, ()))
         proposed = tuple(
-            ProposedCall(f"{len(self.seconds)}-{number}", name, arguments)
-            for number, (name, arguments) in enumerate(self.calls)
+            ProposedCall(f"{turn}-{number}", name, arguments)
+            for number, (name, arguments) in enumerate(self.turns[turn])
         )
+        self.before(turn)
         self._handed_over = time.perf_counter()
         return ModelReply(Message(Role.ASSISTANT, proposed))
 
@@ -80,11 +86,9 @@ async def kernel(*specs: ProviderSpec, directory: Path) -> AsyncIterator[Kernel]
         yield running
 
 
-async def turns(
-    running: Kernel, calls: Sequence[tuple[str, JsonObject]], count: int
-) -> tuple[list[float], Session]:
+async def turns(running: Kernel, calls: Calls, count: int) -> tuple[list[float], Session]:
     """Run a session of `count` turns of the same calls; the seconds of each, and the session."""
-    model = Metronome(calls, count)
+    model = Metronome([calls] * count)
     async with running.session(model, Discard()) as session:
         await session.run("bench")
     return model.seconds, session

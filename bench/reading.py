@@ -51,17 +51,17 @@ def median(values: Sequence[float]) -> float:
     return statistics.median(values)
 
 
-def at_most(id: str, what: str, sides: Sides, unit: str, limit: float, peer: str) -> Reading:
+def at_most(row: str, what: str, sides: Sides, unit: str, limit: float, peer: str) -> Reading:
     """A reading where a smaller ratio is better."""
     return Reading(
-        id, what, sides.ours, unit, sides.ratio, f"<= {limit:g}", sides.ratio <= limit,
+        row, what, sides.ours, unit, sides.ratio, f"<= {limit:g}", sides.ratio <= limit,
         sides.peer, peer,
     )  # fmt: skip
 
 
-def at_least(id: str, what: str, sides: Sides, unit: str, limit: float, peer: str) -> Reading:
+def at_least(row: str, what: str, sides: Sides, unit: str, limit: float, peer: str) -> Reading:
     """A reading where a greater ratio is better."""
     return Reading(
-        id, what, sides.ours, unit, sides.ratio, f">= {limit:g}", sides.ratio >= limit,
+        row, what, sides.ours, unit, sides.ratio, f">= {limit:g}", sides.ratio >= limit,
         sides.peer, peer,
     )  # fmt: skip

@@ -144,5 +144,3 @@ async def _opened_at_once(running: Kernel) -> Reading:
         "S15", f"of {count:,} calls opened at once, answered", answered, "calls", answered,
         f"= {count}", answered == count,
     )  # fmt: skip
-
-
