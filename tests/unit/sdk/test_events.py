@@ -185,15 +185,19 @@ class Consumer:
 
     def __init__(self):
         self.events = []
+        self.busy = False
         self.free = asyncio.Event()
         self.free.set()
         self.arrived = asyncio.Event()
 
     async def send(self, event):
+        assert not self.busy, "two events are sent at once, which gRPC does not take"
+        self.busy = True
         await self.free.wait()
         await asyncio.sleep(0)
         self.events.append(event)
         self.arrived.set()
+        self.busy = False
 
     @property
     def sizes(self):
@@ -265,12 +269,13 @@ async def test_streams_are_never_mixed_in_a_bundle(stream, consumer):
 async def test_a_slow_consumer_holds_the_function_up_and_no_more_than_a_bundle_is_kept(
     stream, consumer
 ):
+    await stream.output(b"first", "stdout")
     consumer.free.clear()
     sent = 0
 
     async def produce():
         nonlocal sent
-        while True:
+        while sent < 100 * HOLD_BYTES:
             await stream.output(b"x" * 1024, "stdout")
             sent += 1024
 
@@ -295,12 +300,13 @@ async def test_output_of_several_tasks_arrives_whole(stream, consumer):
             if number % 7 == 0:
                 await stream.output(b"%b" % name * 70000, stream_name)
             if number % 11 == 0:
-                await asyncio.sleep(0)
+                await stream.progress("on", None)
 
     await asyncio.gather(write(b"a", "stdout"), write(b"b", "stderr"))
     await stream.finish()
+    chunks = [event for event in consumer.events if isinstance(event, OutputChunk)]
     for name, stream_name in ((b"a", "stdout"), (b"b", "stderr")):
-        data = b"".join(e.data for e in consumer.events if e.stream == stream_name)
+        data = b"".join(e.data for e in chunks if e.stream == stream_name)
         expected = b"".join(
             b"%b%d;" % (name, n) + (name * 70000 if n % 7 == 0 else b"") for n in range(200)
         )

@@ -104,16 +104,8 @@ async def _end(server: grpc.aio.Server, tools: ToolService, kernel: KernelLink) 
             await server.stop(None)
             await tools.settled()
             await kernel.close()
-            await _leave_no_task()
     except TimeoutError:
         print("a call did not end in time and is left to the host", file=sys.stderr)
-
-
-async def _leave_no_task() -> None:
-    """Let gRPC's own tasks come to their ends: one that is cancelled prints a traceback."""
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    if others:
-        await asyncio.wait(others, timeout=0.1)
 
 
 def _leave() -> NoReturn:
