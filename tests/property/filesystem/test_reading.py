@@ -34,7 +34,7 @@ def small_limits() -> object:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_reading, "CHUNK", 16)
         patch.setattr(line_reading, "BLOCK", 14)
-        patch.setattr(line_reading, "STEPPED", 3)
+        patch.setattr(line_reading, "STEPPED", 8)
         patch.setattr(line_reading, "LINE_LIMIT", 10)
         yield
 

@@ -302,6 +302,20 @@ async def test_utf_16_keeps_its_mark_and_order(file: File, name: str) -> None:
     assert after == ("\ufeff" + "1\r\n2\u00e4\r\n3\r\ndrei\r\n").encode(name)
 
 
+@pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be"])
+async def test_the_diff_of_utf_16_has_its_lines(file: File, name: str) -> None:
+    """Next to each other, U+0A41 and U+4100 hold the bytes of a line feed without being one."""
+    content = "\ufeff\u0a41\u4100\u0a41\r\nx\r\n\u4100\u0a41\u4100\r\n".encode(name)
+    payload = await file.edit(content, "x", "y")
+    assert payload["diff"].splitlines()[2:] == [
+        "@@ -1,3 +1,3 @@",
+        " \u0a41\u4100\u0a41",
+        "-x",
+        "+y",
+        " \u4100\u0a41\u4100",
+    ]
+
+
 async def test_utf_16_is_not_matched_between_characters(file: File) -> None:
     """In U+4100 U+0041 the bytes of U+0041 stand at an odd place first."""
     content = "\ufeff\u4100\u4100A".encode("utf-16-be")
