@@ -253,7 +253,7 @@ async def test_a_provider_that_ignores_cancelling_is_killed_and_others_there_end
     other = asyncio.create_task(host.run("rogue.run", ("hang",)))
     silent = await cancel_when_heard(host, ("hang",), on_cancel=how)
     assert silent.details is None
-    assert "did not report" in silent.message
+    assert "ignored the cancelling" in silent.message
     crashed = failure(await asyncio.wait_for(other, LIMIT_S), ErrorCategory.PROCESS_CRASHED)
     assert "ignored the cancelling" in crashed.message
     after = await host.run("rogue.run", ("tell",))
@@ -275,6 +275,27 @@ async def test_no_result_counts_for_a_call_that_was_cancelled_after_it(host: Hos
     task.cancel()
     with pytest.raises(CallCancelled):
         await task
+
+
+@pytest.mark.req("P26", "P27")
+async def test_a_call_that_ends_just_as_it_is_cancelled_is_not_taken_for_a_deaf_one(
+    host: Host,
+) -> None:
+    before = await host.run("rogue.run", ("tell",))
+
+    async def hear(event: LeadUp) -> None:
+        current = asyncio.current_task()
+        assert current is not None
+        current.cancel()
+
+    for _ in range(30):
+        call = host.make("rogue.run", ("progress", "in"), ("result", {"done": True}))
+        with pytest.raises(CallCancelled) as cancelled:
+            await asyncio.create_task(host.invoke(call, hear))
+        assert "had just ended" in cancelled.value.failure.message
+    after = await host.run("rogue.run", ("tell",))
+    assert isinstance(before, Success) and isinstance(after, Success)
+    assert before.payload["pid"] == after.payload["pid"]
 
 
 @pytest.mark.req("P25")

@@ -1,6 +1,7 @@
 """Who has a call in flight, and for how long a trailing callback is heard (P26, K28)."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ class FakeRpc:
     def __init__(self) -> None:
         self.cancelled = 0
 
-    async def read(self) -> object:
+    async def read(self) -> Any:
         raise AssertionError("nobody reads here")
 
     def cancel(self) -> bool:

@@ -22,6 +22,7 @@ from pluggableharness.kernel.domain.outcome import (
 )
 from pluggableharness.kernel.plugins.flights import GRACE_S, CutShort, Flight, Flights
 from pluggableharness.kernel.plugins.life import KILL_S, Life
+from pluggableharness.kernel.plugins.patience import Patient
 from pluggableharness.kernel.plugins.stream_guard import MAY_HAVE_HAPPENED, StreamGuard
 from pluggableharness.kernel.plugins.transport import (
     MAX_MESSAGE_BYTES,
@@ -38,7 +39,7 @@ MAX_IN_FLIGHT: Final = 256
 about a thousand wait; the others wait here, where nothing is lost (S15)."""
 
 CATCH_UP_S: Final = 0.02
-"""How long a cancelled call's stream is read for an end that had come before."""
+"""How long a cancelled call may still end by itself: what is on its way takes less."""
 
 NOTICE_S: Final = 0.5
 """A broken transport and the death that broke it are noticed apart; this long they may differ."""
@@ -111,22 +112,33 @@ class Calls:
 
     async def _listen(self, flight: Flight, guard: StreamGuard, heard: Heard) -> Outcome:
         read = flight.rpc.read
-        closing = False
         try:
-            while (data := await read()) is not self._end_of_stream:
+            while True:
+                reading = Patient(read(), CATCH_UP_S)
+                data = await reading
+                if data is self._end_of_stream:
+                    break
                 event = guard.event(data)
+                if reading.cancelled:
+                    raise asyncio.CancelledError
                 if event is not None:
                     await heard(event)
-                elif not closing:
-                    closing = True
+                elif not flight.closing:
+                    flight.closing = True
                     self._flights.appoint(flight, GRACE_S, _left_open)
         except self._rpc_error as error:
+            flight.over = True
+            if reading.cancelled:
+                raise asyncio.CancelledError from None
             return await self._failed(flight, guard, error)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if flight.cut_short is None or (task is not None and task.cancelling()):
                 raise
             return await self._cut(flight, guard, flight.cut_short)
+        flight.over = True
+        if reading.cancelled:
+            raise asyncio.CancelledError
         return guard.closed()
 
     async def _cut(self, flight: Flight, guard: StreamGuard, why: CutShort) -> Outcome:
@@ -145,34 +157,36 @@ class Calls:
         flight.due = inf
         try:
             await self._catch_up(flight, guard)
-            if guard.ended:
+            if guard.ended or flight.over:
                 # The function has ended, so nothing will be reported; no result counts (P26).
                 flight.rpc.cancel()
                 self._flights.end(flight)
-                return _cancelled(flight.call, "it had just ended, and its result was not taken.")
+                return _cancelled(flight.call, "it had just ended, and its result was not taken")
             report = await self._report(flight)
         except asyncio.CancelledError:
             # Cancelled once more: whoever asks does not want to wait.
             self._withdraw(flight)
-            return _cancelled(flight.call, "its provider's report was not waited for.")
+            return _cancelled(flight.call, "what it had done was not waited for")
         if report is None:
-            return _cancelled(flight.call, self._why_silent(flight))
-        return _cancelled(flight.call, "details say what had been done.", report)
+            return _cancelled(flight.call, self._why_silent())
+        return _cancelled(flight.call, "details say what it had done", report)
 
     async def _catch_up(self, flight: Flight, guard: StreamGuard) -> None:
         """See whether the call has ended while its listener was busy.
 
         Else a provider that is long done would be taken for one that ignores the cancelling.
-        When the cancelling came while reading, nothing was there, and the RPC is over.
         """
         try:
             async with asyncio.timeout(CATCH_UP_S):
                 while not guard.ended and not flight.rpc.done():
                     data = await flight.rpc.read()
                     if data is self._end_of_stream:
-                        return
-                    guard.event(data)
-        except (TimeoutError, self._rpc_error):
+                        flight.over = True
+                    else:
+                        guard.event(data)
+        except self._rpc_error:
+            flight.over = True
+        except TimeoutError:
             pass
 
     async def _report(self, flight: Flight) -> Failure | None:
@@ -235,10 +249,10 @@ class Calls:
         for flight in self._flights:
             flight.cut(CutShort.DEATH)
 
-    def _why_silent(self, flight: Flight) -> str:
+    def _why_silent(self) -> str:
         if self._life.death.done():
-            return f"Its provider did not report: it {self._life.words()}"
-        return f"Its provider did not report within {GRACE_S:g} s."
+            return f"its provider {self._life.manner}, so what it had done is not known"
+        return "its provider did not say what it had done"
 
 
 def _over_deadline(flight: Flight) -> None:
@@ -258,7 +272,7 @@ def _warning(call: Call) -> str:
 
 
 def _cancelled(call: Call, what: str, report: Failure | None = None) -> Failure:
-    message = f"{_name(call)} was cancelled: {what}{_warning(call)}"
+    message = f"{_name(call)} was cancelled; {what}.{_warning(call)}"
     details = None if report is None else report.details
     return Failure(ErrorCategory.CANCELLED, message, details=details)
 

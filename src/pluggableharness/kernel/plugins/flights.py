@@ -4,7 +4,7 @@ Bookkeeping on the event loop; it starts and reads no RPC itself.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from enum import Enum
 from math import inf
 from typing import Any, Final, Protocol
@@ -19,7 +19,7 @@ GRACE_S: Final = 5.0
 class Rpc(Protocol):
     """A running RPC, as gRPC's own class has it."""
 
-    async def read(self) -> Any:
+    def read(self) -> Coroutine[Any, None, Any]:
         """The next message, or gRPC's mark of the stream's end."""
         ...
 
@@ -44,16 +44,19 @@ class Flight:
     """One call between its send and its end.
 
     `report` exists once the call was withdrawn; it holds what the provider says of it, or
-    None when the process died before saying anything. `due` is when something is to happen
-    unless the call ends before, by the clock of its Flights.
+    None when the process died before saying anything. `closing` tells that nothing but the
+    end of its stream may come, `over` that this end came, from the provider. `due` is when
+    something is to happen unless the call ends before, by the clock of its Flights.
     """
 
-    __slots__ = ("call", "cut_short", "due", "report", "rpc", "then")
+    __slots__ = ("call", "closing", "cut_short", "due", "over", "report", "rpc", "then")
 
     def __init__(self, call: Call, rpc: Rpc) -> None:
         self.call = call
         self.rpc = rpc
         self.cut_short: CutShort | None = None
+        self.closing = False
+        self.over = False
         self.report: asyncio.Future[Failure | None] | None = None
         self.due = inf
         self.then: Callable[[Flight], None] = _nothing

@@ -87,9 +87,14 @@ class Life:
         details = {**death.facts, "stderr": lines}
         return Failure(ErrorCategory.PROCESS_CRASHED, message + told(lines), details=details)
 
+    @property
+    def manner(self) -> str:
+        """How it ended, as the end of a sentence about it."""
+        return self._told_death().words
+
     def words(self) -> str:
         """How it ended, and the last of what it wrote, for a person."""
-        return self._told_death().words + told(self.stderr.lines(self.secrets))
+        return self.manner + told(self.stderr.lines(self.secrets))
 
     def _told_death(self) -> Death:
         death = self.death.result() if self.death.done() else Death("does not end", {})
