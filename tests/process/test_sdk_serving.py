@@ -341,6 +341,76 @@ async def test_two_thousand_calls_opened_at_once_are_all_answered(host):
     assert all(events[-1].HasField("result") for events in answers)
 
 
+# Previews and records
+
+
+def preview(host, tool, **arguments):
+    request = tool_pb2.PreviewRequest(call=tool_call(tool, arguments, working_directory="/there"))
+    return host.tools.Preview(request)
+
+
+@pytest.mark.req("P29", "P9")
+async def test_a_preview_tells_what_a_call_would_do(host):
+    shown = (await preview(host, "everything", text="hello")).preview
+    assert shown.root.text.content == "would say hello in /there"
+    assert not (await preview(host, "everything", text="")).HasField("preview")
+
+
+@pytest.mark.req("P29", "P31")
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code", "message"),
+    [
+        ("where", {}, "UNIMPLEMENTED", "where has no preview"),
+        ("wher", {}, "INTERNAL", "chatty has no operation 'wher'"),
+        ("everything", {"text": 5}, "INVALID_ARGUMENT", "text: expected a string, got 5"),
+        ("everything", {"text": "fail"}, "INTERNAL", "no preview with [secret]"),
+    ],
+)
+async def test_a_preview_that_cannot_be_made_says_why(host, tool, arguments, code, message):
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await preview(host, tool, **arguments)
+    assert refused.value.code() is grpc.StatusCode[code]
+    assert refused.value.details().startswith(message)
+    assert await end(host, "shutdown") == 0
+    assert b"Traceback" not in b"".join(host.stderr)
+
+
+def recorded(form):
+    if form == "json":
+        return b' {"text": "from the record"}'
+    event = event_pb2.ToolResultEvent(tool_call_id="c")
+    event.result.payload.update({"text": "from the record"})
+    return event.SerializeToString()
+
+
+@pytest.mark.req("P30")
+@pytest.mark.parametrize("form", ["json", "event"])
+@pytest.mark.parametrize("version", ["everything/1", "everything", "1", ""])
+async def test_a_recorded_payload_is_drawn_by_its_operation(host, form, version):
+    request = tool_pb2.RenderRequest(payload=recorded(form), schema_version=version)
+    assert (await host.tools.Render(request)).tree.root.text.content == "from the record"
+
+
+@pytest.mark.req("P30")
+async def test_a_payload_that_no_operation_draws_is_left_to_the_host(host):
+    for request in (
+        tool_pb2.RenderRequest(payload=b'{"other": 1}', schema_version="1"),
+        tool_pb2.RenderRequest(payload=recorded("json"), schema_version="where/1"),
+    ):
+        assert not (await host.tools.Render(request)).HasField("tree")
+
+
+@pytest.mark.req("P30")
+@pytest.mark.parametrize("payload", [b"\xff\xff", b"{broken", b'{"text": 5}'])
+async def test_a_payload_that_cannot_be_drawn_says_why(host, payload):
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await host.tools.Render(
+            tool_pb2.RenderRequest(payload=payload, schema_version="everything/1")
+        )
+    assert refused.value.details()
+    assert await host.result("where")
+
+
 # Cancelling
 
 

@@ -17,7 +17,7 @@ from pluggableharness.sdk.arguments import violations
 from pluggableharness.sdk.callbacks import CallRef
 from pluggableharness.sdk.calling import Call, Ending, Runner
 from pluggableharness.sdk.events import Failure, LeadUp
-from pluggableharness.sdk.failures import Category, InvalidArguments
+from pluggableharness.sdk.failures import Category, InvalidArguments, ToolFailure
 from pluggableharness.sdk.operation import Operation
 from pluggableharness.sdk.serving import messages
 from pluggableharness.sdk.serving.kernel_link import KernelLink
@@ -121,13 +121,13 @@ class ToolService:
         # Only a call that is to be shown needs the nodes.
         from pluggableharness.sdk.render import tree_of
 
+        message = tool_pb2.PreviewRequest.FromString(request).call
+        operation = self._runner.provider.operations.get(message.tool_name)
+        if operation is not None and operation.previewer is None:
+            await rpc.abort(grpc.StatusCode.UNIMPLEMENTED, f"{operation.name} has no preview")
         response = tool_pb2.PreviewResponse()
         try:
-            call = messages.call_of(tool_pb2.PreviewRequest.FromString(request).call)
-            operation = self._runner.provider.operations.get(call.tool_name)
-            if operation is not None and operation.previewer is None:
-                await rpc.abort(grpc.StatusCode.UNIMPLEMENTED, "the operation has no preview")
-            node = await self._runner.preview(call)
+            node = await self._runner.preview(messages.call_of(message))
             if node is not None:
                 response.preview.CopyFrom(tree_of(node))
         except Exception as error:
@@ -170,8 +170,8 @@ class ToolService:
             code = grpc.StatusCode.INVALID_ARGUMENT
         else:
             code = grpc.StatusCode.INTERNAL
-        text = self._runner.redactor.text(f"{type(error).__name__}: {error}")
-        await rpc.abort(code, _short(text))
+        text = str(error) if isinstance(error, ToolFailure) else f"{type(error).__name__}: {error}"
+        await rpc.abort(code, _short(self._runner.redactor.text(text)))
 
     async def settled(self) -> None:
         """Wait until no call runs and every report is sent."""
