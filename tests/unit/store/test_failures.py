@@ -8,20 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_logs import file_rows, stored
+from store_logs import direct, file_rows, stored
 
-from pluggableharness.kernel.domain.event import EventKind
-from pluggableharness.kernel.domain.event import EventKind
 from pluggableharness.kernel.domain.event import EventKind
 from pluggableharness.kernel.store import file as file_module
 from pluggableharness.kernel.store import log as log_module
 from pluggableharness.kernel.store import tables
-from pluggableharness.kernel.store import tables
-from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.errors import LogBusy, LogFailed, LogWriteError
 from pluggableharness.kernel.store.file import LogFile
 from pluggableharness.kernel.store.log import EventLog
-from pluggableharness.kernel.store.reading import verify
+from pluggableharness.kernel.store.reading import read_meta, verify
 
 
 @pytest.fixture
@@ -67,7 +63,10 @@ async def test_a_held_lock_blocks_neither_the_loop_nor_the_order(
 
 @pytest.mark.req("K27", "R10")
 async def test_a_lock_that_is_never_released_is_an_error_for_all_who_wait(
-    log: EventLog, other_writer: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+    log: EventLog,
+    other_writer: sqlite3.Connection,
+    commit_threads: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Case session-log-02: bounded, clear, and the rows are kept for the next try."""
     monkeypatch.setattr(file_module, "PATIENCE_S", 0.2)
@@ -79,6 +78,7 @@ async def test_a_lock_that_is_never_released_is_an_error_for_all_who_wait(
     waiting.append(asyncio.create_task(log.sync()))
     ends = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 10)
     assert [type(end) for end in ends] == [LogBusy] * 3
+    assert commit_threads == [False, True], "nobody is left to wait another time"
     assert str(log.path) in str(ends[0])
     assert "busy" in str(ends[0])
     other_writer.execute("ROLLBACK")
@@ -106,6 +106,23 @@ async def test_a_full_disk_is_said_and_what_did_not_fit_is_written_when_there_is
     connection.execute("PRAGMA max_page_count = 1000000")
     await log.sync()
     assert verify(log.path, log.head).rows == 5
+
+
+@pytest.mark.req("K27", "R10")
+async def test_what_was_held_up_does_not_overtake_what_was_filed_later(
+    log: EventLog, other_writer: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_module, "PATIENCE_S", 0.1)
+    log.put_meta("status", "running")
+    waiting = asyncio.create_task(log.sync())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    log.put_meta("status", "completed")
+    with pytest.raises(LogBusy):
+        await waiting
+    other_writer.execute("ROLLBACK")
+    await log.sync()
+    assert read_meta(log.path)["status"] == "completed"
 
 
 @pytest.mark.req("R10")
@@ -149,7 +166,7 @@ async def test_after_a_lasting_failure_nothing_is_acknowledged(log: EventLog) ->
     with pytest.raises(LogWriteError):
         await log.sync()
     moved.rename(log.path)
-    with pytest.raises(LogWriteError) as raised:
+    with pytest.raises(LogWriteError, match="removed or replaced") as raised:
         await log.sync()
     assert raised.value.lasting
     with pytest.raises(LogWriteError):
@@ -166,6 +183,8 @@ async def test_a_second_writer_of_rows_is_found_out(log: EventLog) -> None:
     file_rows(log, 1)
     with pytest.raises(LogWriteError, match="another program has written"):
         await log.sync()
+    with direct(log.path) as file:
+        file.execute("BEGIN IMMEDIATE")
 
 
 @pytest.mark.req("K27")
@@ -203,6 +222,7 @@ async def test_the_write_ahead_log_stays_small_without_holding_up_the_loop(
     log: EventLog, commit_threads: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_module, "_CHECKPOINT_BYTES", 100_000)
+    monkeypatch.setattr(file_module, "_RESERVED_BYTES", 0)
     monkeypatch.setattr(log_module, "_SLOW_S", 60.0)
     for number in range(200):
         file_rows(log, 1, number)
@@ -211,6 +231,19 @@ async def test_the_write_ahead_log_stays_small_without_holding_up_the_loop(
     assert wal.stat().st_size < 300_000
     assert 5 < sum(commit_threads) < 50
     assert verify(log.path).rows == 200
+
+
+@pytest.mark.req("K27")
+async def test_room_is_reserved_once_a_session_is_no_short_one(log: EventLog) -> None:
+    wal = log.path.with_name(log.path.name + "-wal")
+    file_rows(log, 1)
+    await log.sync()
+    assert wal.stat().st_size < 100_000
+    for number in range(10):
+        file_rows(log, 1, number)
+        await log.sync()
+    assert wal.stat().st_size == 4 * 2**20 + 2**18
+    assert verify(log.path, log.head).rows == 11
 
 
 @pytest.mark.req("K27")
@@ -229,17 +262,28 @@ async def test_closing_lets_go_even_when_the_last_rows_cannot_be_written(
 
 @pytest.mark.req("K27")
 async def test_closing_waits_for_a_commit_in_its_thread(
-    log: EventLog, other_writer: sqlite3.Connection
+    log: EventLog, other_writer: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Even a close that is cancelled: two threads in one connection end badly."""
+    committing: list[bool] = []
+    close = LogFile.close
+
+    def noted(self: LogFile) -> None:
+        committing.append(log._thread is not None and log._thread.is_alive())
+        close(self)
+
+    monkeypatch.setattr(LogFile, "close", noted)
     file_rows(log, 1)
     given_up = asyncio.create_task(log.close())
     for _ in range(20):
         await asyncio.sleep(0)
     given_up.cancel()
-    await asyncio.sleep(0)
+    for _ in range(20):
+        await asyncio.sleep(0)
     other_writer.execute("ROLLBACK")
     with pytest.raises(asyncio.CancelledError):
         await given_up
+    assert committing == [False]
     again = EventLog.open(log.path)
     assert again.sequence == 1
     await again.close()

@@ -39,6 +39,17 @@ async def test_what_sync_acknowledged_is_there_for_a_reader_while_the_log_is_ope
 
 
 @pytest.mark.req("K27")
+async def test_a_reader_gets_to_know_producers_that_came_while_it_read(log: EventLog) -> None:
+    file_rows(log, 300)
+    await log.sync()
+    reader = read_events(log.path)
+    next(reader)
+    late = log.append(EventKind.SESSION, b"{}", schema_version="json.1")
+    await log.sync()
+    assert list(reader)[-1] == late
+
+
+@pytest.mark.req("K27")
 async def test_rows_are_only_in_memory_before_a_sync(log: EventLog) -> None:
     file_rows(log, 2)
     assert stored(log.path) == []

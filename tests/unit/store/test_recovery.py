@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from store_logs import SESSION, direct, file_rows
 
+from pluggableharness.kernel.store import file as file_module
 from pluggableharness.kernel.store.errors import LogUnreadable
 from pluggableharness.kernel.store.log import EventLog
 from pluggableharness.kernel.store.reading import read_events, verify
+from pluggableharness.kernel.store.recovery import left_over
 
 
 async def killed_log(log: EventLog, directory: Path, commits: int = 3) -> Path:
@@ -67,12 +69,29 @@ async def test_a_log_that_lost_acknowledged_commits_says_that_it_was_damaged(
 ) -> None:
     path = await killed_log(log, tmp_path / "killed", commits=6)
     wal = path.with_name(path.name + "-wal")
+    found = left_over(path)
+    assert found is not None
     content = bytearray(wal.read_bytes())
-    content[len(content) // 2] ^= 0xFF
+    content[32 + (found.commits[-3] - 1) * (24 + 4096) + 100] ^= 0xFF
     wal.write_bytes(bytes(content))
     note = await reopened(path)
-    assert int(str(note["commits_dropped"])) > 1
+    assert note["commits_dropped"] == 3
     assert "may be missing" in str(note["message"])
+
+
+@pytest.mark.req("K27", "R2")
+async def test_what_stands_there_from_before_a_checkpoint_is_not_taken_for_a_torn_tail(
+    log: EventLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_module, "_CHECKPOINT_BYTES", 150_000)
+    file_rows(log, 1)
+    for _ in range(15):
+        file_rows(log, 1)
+        await log.sync()
+    path = await killed_log(log, tmp_path / "killed", commits=1)
+    note = await reopened(path)
+    assert (note["frames_dropped"], note["commits_dropped"]) == (0, 0)
+    assert 0 < int(str(note["frames_kept"])) < 30
 
 
 @pytest.mark.req("K27")

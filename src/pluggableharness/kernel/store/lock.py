@@ -7,6 +7,7 @@ itself, because closing a second descriptor of that file would drop SQLite's loc
 
 import fcntl
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from pluggableharness.kernel.store.errors import LogFailed, LogInUse, LogWriteError
@@ -17,14 +18,22 @@ def lock_path(log: Path) -> Path:
     return log.with_name(log.name + ".lock")
 
 
-def take_lock(log: Path) -> int:
-    """Lock a log for this process and return the descriptor to give to `drop_lock`.
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lock that is held; `left` says that its file was still there from a holder that died."""
+
+    descriptor: int
+    left: bool
+
+
+def take_lock(log: Path) -> Lock:
+    """Lock a log for this process.
 
     Raises LogInUse when a kernel has it already, this one included.
     """
     path = lock_path(log)
     while True:
-        descriptor = _open(log, path)
+        descriptor, left = _open(log, path)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -34,20 +43,25 @@ def take_lock(log: Path) -> int:
         if _is_current(descriptor, path):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-            return descriptor
+            return Lock(descriptor, left)
         # Its last holder removed the file between our opening and our locking of it.
         os.close(descriptor)
 
 
-def drop_lock(descriptor: int, log: Path) -> None:
+def drop_lock(lock: Lock, log: Path) -> None:
     """Remove the lock file, then let go: whoever waits sees that it is not current."""
     lock_path(log).unlink(missing_ok=True)
-    os.close(descriptor)
+    os.close(lock.descriptor)
 
 
-def _open(log: Path, path: Path) -> int:
+def _open(log: Path, path: Path) -> tuple[int, bool]:
+    """A descriptor of the lock file, and whether the file was there before."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            return os.open(path, flags | os.O_EXCL, 0o600), False
+        except FileExistsError:
+            return os.open(path, flags, 0o600), True
     except OSError as error:
         raise LogWriteError(
             log, f"its lock file cannot be written ({error.strerror})", lasting=True

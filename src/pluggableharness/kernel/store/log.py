@@ -21,11 +21,11 @@ from pluggableharness.kernel.domain.message import Usage
 from pluggableharness.kernel.domain.plan import Applied, PlanItem
 from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.chain import first_link, link, producer_digest
-from pluggableharness.kernel.store.errors import LogBusy, LogFailed, LogWriteError
+from pluggableharness.kernel.store.errors import LogBusy, LogFailed, LogWriteError, write_failure
 from pluggableharness.kernel.store.file import ROW_BYTES, Batch, LogFile
 from pluggableharness.kernel.store.location import log_path, make_private
 from pluggableharness.kernel.store.plan_items import plan_item_row
-from pluggableharness.kernel.store.recovery import Tail, left_over, read_tail, recovery_note
+from pluggableharness.kernel.store.recovery import Tail, read_tail, recovery_note
 
 KERNEL = Producer("kernel", __version__, category="kernel")
 """The producer of whatever the kernel itself files."""
@@ -77,12 +77,11 @@ class EventLog:
         kind `session` then says so, and what was dropped. Raises LogInUse and the other
         LogFailed, and LogUnreadable for what is no log or does not verify.
         """
-        found = left_over(path)
         file = LogFile.open(path)
         try:
             log = cls(file, read_tail(path, file.connection), clock)
-            if found is not None:
-                note = json_bytes(recovery_note(found, file.kept_frames()))
+            if file.left_over is not None:
+                note = json_bytes(recovery_note(file.left_over, file.kept_frames()))
                 log.append(EventKind.SESSION, note, schema_version=JSON)
         except BaseException:
             file.close()
@@ -238,7 +237,7 @@ class EventLog:
 
     def _would_block(self, batch: Batch) -> bool:
         file = self._file
-        return batch.size > _LARGE_BYTES or file.last_commit_s > _SLOW_S or file.checkpoint_due
+        return batch.size > _LARGE_BYTES or file.last_commit_s > _SLOW_S or file.upkeep_due
 
     def _start_thread(
         self,
@@ -255,6 +254,9 @@ class EventLog:
                 self._file.commit_patiently(batch)
             except LogFailed as failed:
                 error = failed
+            except Exception as unforeseen:
+                # Whatever it is, those who wait must not wait for ever.
+                error = write_failure(self.path, unforeseen)
             try:
                 loop.call_soon_threadsafe(ended, error)
             except RuntimeError:

@@ -15,7 +15,6 @@ from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.chain import first_link, producer_digest
 from pluggableharness.kernel.store.errors import LogUnreadable
-from pluggableharness.kernel.store.lock import lock_path
 from pluggableharness.kernel.store.rows import BadRow, events_after, fault, read_producers
 
 _WAL_HEADER = struct.Struct(">IIIIIIII")
@@ -48,13 +47,10 @@ class LeftOver:
 
 
 def left_over(log: Path) -> LeftOver | None:
-    """What stands in the write-ahead log of a log that was not closed in order.
+    """What stands in a log's write-ahead log; None for nothing.
 
-    None when it was closed in order, or when nothing had been written. Look before SQLite
-    opens the log, and before its lock is taken: the lock file that remains is the sign.
+    To be looked at under the log's lock, and before SQLite opens it.
     """
-    if not lock_path(log).exists():
-        return None
     try:
         with open(log.with_name(log.name + "-wal"), "rb") as wal:
             return _scan(wal.fileno())
@@ -98,7 +94,7 @@ def read_tail(path: Path, connection: sqlite3.Connection) -> Tail:
             mark = event.hash
     except BadRow as bad:
         raise LogUnreadable(
-            path, f"{bad}. See `harness sessions verify`; nothing was changed"
+            path, f"{bad}. See `harness sessions verify`; no row was added or changed"
         ) from bad
     producers = {
         producer: (key, producer_digest(producer))
