@@ -4,14 +4,12 @@ import asyncio
 import json
 import os
 import signal
-import ssl
 import subprocess
 import sys
 from pathlib import Path
 
 import grpc
 import pytest
-import trustme
 from google.protobuf import empty_pb2, json_format
 from provider_host import WAIT, hosted, launch, tool_call
 
@@ -24,7 +22,7 @@ from pluggableharness.wire import (
     plugin_pb2_grpc,
     tool_pb2,
 )
-from pluggableharness.wire.handshake import parse_handshake, plugin_environment
+from pluggableharness.wire.handshake import plugin_environment
 
 CHATTY = Path(__file__).with_name("chatty_provider.py")
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -66,53 +64,6 @@ def test_started_by_hand_it_says_what_it_is_and_how_to_try_it():
     assert "is a plugin" in done.stderr
     program = f"'{sys.executable} {CHATTY}'"
     assert f"harness call chatty.everything text=VALUE --provider {program}\n" in done.stderr
-
-
-async def test_a_host_that_asks_for_mutual_tls_with_no_certificate_is_refused(tmp_path):
-    variables = plugin_environment(os.environ, str(tmp_path), {"PLUGIN_CLIENT_CERT": "PEM"})
-    process = await launch(CHATTY, variables)
-    async with asyncio.timeout(WAIT):
-        out, err = await process.communicate()
-    assert process.returncode == 1
-    assert b"PLUGIN_CLIENT_CERT is no certificate" in err
-    assert b"|" not in out
-
-
-@pytest.mark.parametrize("known", [True, False], ids=["the host", "somebody else"])
-async def test_under_mutual_tls_the_host_alone_is_let_in(tmp_path, known):
-    host, other = trustme.CA(), trustme.CA()
-    pem = host.cert_pem.bytes().decode()
-    process = await launch(
-        CHATTY, plugin_environment(os.environ, str(tmp_path), {"PLUGIN_CLIENT_CERT": pem})
-    )
-    async with asyncio.timeout(WAIT):
-        handshake = parse_handshake(await process.stdout.readline())
-    try:
-        context = ssl.create_default_context(
-            cadata=ssl.DER_cert_to_PEM_cert(handshake.server_certificate)
-        )
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        context.set_alpn_protocols(["h2"])
-        (host if known else other).issue_cert("localhost").configure_cert(context)
-        # HTTP/2 begins with a frame of settings; who is not trusted gets none.
-        assert await _answers(handshake.address, context) is known
-    finally:
-        process.kill()
-        await process.wait()
-
-
-async def _answers(address, context):
-    async with asyncio.timeout(WAIT):
-        try:
-            reader, writer = await asyncio.open_unix_connection(
-                address, ssl=context, server_hostname="localhost"
-            )
-            writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))
-            data = await reader.read(9)
-            writer.close()
-        except OSError:
-            return False
-    return len(data) == 9
 
 
 async def test_a_socket_directory_that_is_too_long_is_named(tmp_path):

@@ -12,7 +12,7 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import grpc
@@ -60,6 +60,11 @@ MAX_WAITING: Final = 10_000
 _M = TypeVar("_M", bound="Message")
 
 
+def reach_directly(network: str, address: str) -> str:
+    """Return what a channel connects to for an announced address."""
+    return f"unix:{address}" if network == "unix" else address
+
+
 class _Entry:
     """A log entry on its way."""
 
@@ -78,8 +83,10 @@ class _Entry:
 class KernelLink:
     """Implements `Callbacks` over gRPC."""
 
-    def __init__(self, logger: str) -> None:
+    def __init__(self, logger: str, reach: Callable[[str, str], str] = reach_directly) -> None:
+        """`reach` turns an announced network and address into what a channel connects to."""
         self._logger = logger
+        self._via = reach
         self._target = ""
         self._channel: grpc.aio.Channel | None = None
         self._announced = asyncio.Event()
@@ -90,7 +97,7 @@ class KernelLink:
     def announce(self, network: str, address: str) -> None:
         """Take the address under which the host serves the callbacks; the first one counts."""
         if not self._target:
-            self._target = f"unix:{address}" if network == "unix" else address
+            self._target = self._via(network, address)
             self._announced.set()
 
     def log(self, call: CallRef, level: LogLevel, message: str, fields: Mapping[str, Any]) -> None:

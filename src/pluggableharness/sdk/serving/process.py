@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import grpc.aio
 
 from pluggableharness.sdk.calling import Runner
-from pluggableharness.sdk.serving.kernel_link import KernelLink
+from pluggableharness.sdk.serving.kernel_link import KernelLink, reach_directly
 from pluggableharness.sdk.serving.messages import MAX_MESSAGE_BYTES
 from pluggableharness.sdk.serving.printed import Printed
 from pluggableharness.sdk.serving.services import PluginServices
@@ -36,6 +36,7 @@ from pluggableharness.wire.handshake import (
 
 if TYPE_CHECKING:
     from pluggableharness.sdk.provider import Provider
+    from pluggableharness.sdk.serving.mutual_tls import Relay
 
 MAX_PENDING: Final = 100_000
 """Calls that may wait to be taken up. gRPC's own limit drops some of 1,000 at random (S15)."""
@@ -56,11 +57,6 @@ def serve(provider: Provider[Any]) -> NoReturn:
             f"{provider.name} is a plugin of the agent harness, which starts it: not to be run by "
             f"hand. To try one of its operations:\n  {_example(provider)}"
         )
-    if os.environ.get(CLIENT_CERTIFICATE_VARIABLE):
-        _refuse(
-            f"{provider.name}: the host asks for mutual TLS ({CLIENT_CERTIFICATE_VARIABLE}), and "
-            "this provider cannot do automatic mutual TLS yet: turn AutoMTLS off in the host"
-        )
     _undumpable()
     # What is loaded by now lives as long as the process: no collection need look at it again.
     gc.freeze()
@@ -73,7 +69,9 @@ async def _serve(provider: Provider[Any]) -> None:
     _end_by_signal(end)
     printed = Printed()
     line_to = printed.take_stdout()
-    kernel = KernelLink(provider.name)
+    path = _socket_path(os.environ)
+    relay = _relay(provider.name, path)
+    kernel = KernelLink(provider.name, relay.reach if relay else reach_directly)
     tools = ToolService(Runner(provider, kernel), kernel)
     server = grpc.aio.server(
         options=(
@@ -85,14 +83,35 @@ async def _serve(provider: Provider[Any]) -> None:
     )
     plugin = PluginServices(kernel, printed, end.set)
     server.add_generic_rpc_handlers((tools.handler(), *plugin.handlers()))
-    path = _socket_path(os.environ)
-    server.add_insecure_port(f"unix:{path}")
+    server.add_insecure_port(f"unix:{relay.plain if relay else path}")
     await server.start()
-    os.write(line_to, format_handshake(Handshake(Network.UNIX, path)))
+    if relay:
+        await relay.start(path)
+    certificate = relay.certificate if relay else None
+    os.write(line_to, format_handshake(Handshake(Network.UNIX, path, certificate)))
     os.close(line_to)
     await end.wait()
     await _end(server, tools, kernel)
+    if relay:
+        await relay.close()
     _remove(path)
+
+
+def _relay(name: str, path: str) -> Relay | None:
+    """Return what stands between a host that asks for mutual TLS and our sockets."""
+    host = os.environ.get(CLIENT_CERTIFICATE_VARIABLE)
+    if not host:
+        return None
+    # 60 ms to import, and our own host does not ask for it.
+    from pluggableharness.sdk.serving.mutual_tls import BadCertificate, Relay, mutual_tls
+
+    try:
+        return Relay(mutual_tls(host), os.path.dirname(path))
+    except BadCertificate as error:
+        _refuse(
+            f"{name}: the host asks for mutual TLS, but what it passes in "
+            f"{CLIENT_CERTIFICATE_VARIABLE} is no certificate in PEM ({error})"
+        )
 
 
 async def _end(server: grpc.aio.Server, tools: ToolService, kernel: KernelLink) -> None:
