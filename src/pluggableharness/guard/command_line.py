@@ -20,9 +20,9 @@ def guarded(
 ) -> list[str]:
     """Return the command line that runs `argv` under a guard (K16).
 
-    Pass both descriptors on (`pass_fds`) and never run it with a `preexec_fn`. The command gets
-    stdin, stdout, stderr, environment and working directory of the new process, in a session of
-    its own, and no other descriptor.
+    Pass both descriptors on (`pass_fds`), neither of them 0, 1 or 2, and never run it with a
+    `preexec_fn`. The command gets stdin, stdout, stderr, environment and working directory of
+    the new process, in a session of its own, and no other descriptor.
 
     - `lifeline`: the read end of a pipe whose write end only the starter holds. A byte written
       to it ends the tree: TERM, `grace_s` seconds, KILL. End-of-file means that the starter is

@@ -217,18 +217,17 @@ class Census:
         self.below = {0: False, posix.getpid(): True}
 
     def newcomers(self) -> "Iterator[int]":
-        """Yield the group of each descendant that no earlier look of this census has met.
+        """Yield the groups of the descendants that no earlier look of this census has met.
 
         Newest number first, one at a time: a process that forks and exits without end is
         caught only by a signal that follows at once.
         """
         numbers = [int(name) for name in posix.listdir("/proc") if name.isdigit()]
         for pid in sorted(numbers, reverse=True):
-            if pid not in self.below and (group := self.meet(pid)):
-                yield group
+            yield from self.meet(pid)
 
-    def meet(self, pid: int) -> int:
-        """Judge a process and its ancestors; returns its group if it is below, else 0."""
+    def meet(self, pid: int) -> list[int]:
+        """Judge a process and its ancestors; returns the groups of those that are below."""
         path, groups = [], []
         try:
             while pid not in self.below:
@@ -236,10 +235,10 @@ class Census:
                 pid, group = parent_and_group(pid)
                 groups.append(group)
         except OSError:
-            return 0  # it or an ancestor has just ended, and what remains has a new parent
+            return []  # it or an ancestor has just ended, and what remains has a new parent
         below = self.below[pid]
         self.below.update(dict.fromkeys(path, below))
-        return groups[0] if below else 0
+        return groups if below else []
 
 
 def parent_and_group(pid: int) -> tuple[int, int]:
