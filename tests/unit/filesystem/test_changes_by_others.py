@@ -2,9 +2,12 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pluggableharness.providers.filesystem import provider as provider_module
+from pluggableharness.providers.filesystem import writing
 from pluggableharness.sdk.testing import Tool
 
 pytestmark = pytest.mark.req("C3")
@@ -138,6 +141,31 @@ async def test_a_file_that_comes_up_at_the_last_moment_is_kept(
 
     monkeypatch.setattr(os, "fsync", save_meanwhile)
     error = (await tool("write_file", path="f", content="new")).error
+    assert error is not None
+    assert error.category == "concurrency_conflict"
+    assert (folder / "f").read_text() == "by the user"
+    assert os.listdir(folder) == ["f"]
+
+
+@pytest.mark.parametrize("operation", ["write_file", "edit_file"])
+async def test_a_change_right_behind_the_reading_is_kept(
+    unguarded: Tool, folder: Path, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    """An editor that writes in place saves as soon as the old content has been read."""
+    (folder / "f").write_text("old")
+    real = writing.content_of
+
+    def read_then_save(descriptor: int) -> bytes:
+        content = real(descriptor)
+        (folder / "f").write_text("by the user")
+        return content
+
+    monkeypatch.setattr(provider_module, "content_of", read_then_save)
+    monkeypatch.setattr(writing, "content_of", read_then_save)
+    arguments: dict[str, Any] = (
+        {"content": "new"} if operation == "write_file" else {"old_str": "o", "new_str": "n"}
+    )
+    error = (await unguarded(operation, path="f", **arguments)).error
     assert error is not None
     assert error.category == "concurrency_conflict"
     assert (folder / "f").read_text() == "by the user"

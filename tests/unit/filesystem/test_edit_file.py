@@ -368,6 +368,14 @@ async def test_a_missing_last_line_end_shows_in_the_diff(file: File) -> None:
     assert payload["diff"].splitlines()[3:] == [" a", "-b", mark, "+c", mark]
 
 
+async def test_a_file_too_large_to_hold_is_refused_unread(tool: Tool, folder: Path) -> None:
+    (folder / "f").write_bytes(b"a")
+    os.truncate(folder / "f", (256 << 20) + 1)
+    error = (await tool("edit_file", path="f", old_str="a", new_str="b")).error
+    assert error is not None
+    assert "268435457 bytes" in error.message
+
+
 async def test_editing_needs_no_read(tool: Tool, folder: Path) -> None:
     """An exact match is proof enough; only write_file refuses (C3)."""
     (folder / "f").write_text("a")

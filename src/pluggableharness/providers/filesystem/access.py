@@ -16,7 +16,7 @@ from msgspec import Struct
 from pluggableharness.providers.filesystem.known import Known, version_of
 from pluggableharness.providers.filesystem.locks import FileLocks
 from pluggableharness.providers.filesystem.offloop import in_thread, never
-from pluggableharness.providers.filesystem.replacing import changed_meanwhile
+from pluggableharness.providers.filesystem.replacing import OldFile, changed_meanwhile
 from pluggableharness.sdk import ConcurrencyConflict, ExecutionFailed, PermissionDenied
 from pluggableharness.sdk.jail import Jail, Place, from_system, not_a_file
 
@@ -80,7 +80,7 @@ class Access(Struct, frozen=True):
             return await in_thread(run)
 
     def refusal(
-        self, session: str, place: Place, descriptor: int, check: Check
+        self, session: str, place: Place, old: OldFile, check: Check
     ) -> ExecutionFailed | None:
         """Say why a session may not overwrite a file: it has not seen what is in it (C3)."""
         seen = self.known.seen(session, place.key)
@@ -90,7 +90,7 @@ class Access(Struct, frozen=True):
                 "be lost unseen. Read it with read_file first; what read_file cannot show has to "
                 "be moved away first."
             )
-        if not seen.is_still(version_of(descriptor, os.fstat(descriptor), check)):
+        if not seen.is_still(version_of(old.descriptor, old.status, check)):
             return ExecutionFailed(
                 f"{place.shown} has changed since this session read it, and writing would lose "
                 "that change. Read it again with read_file, then write what is to be kept of both."
@@ -137,7 +137,7 @@ def opened(place: Place, flags: int = os.O_RDONLY) -> Iterator[int]:
 
 
 @contextmanager
-def opened_for_change(place: Place) -> Iterator[int | None]:
+def opened_for_change(place: Place) -> Iterator[OldFile | None]:
     """Open the file that is to be replaced; None when there is none.
 
     Opened for writing, although it is only read: a file that may not be written may not be
@@ -147,4 +147,4 @@ def opened_for_change(place: Place) -> Iterator[int | None]:
         yield None
         return
     with opened(place, os.O_RDWR) as descriptor:
-        yield descriptor
+        yield OldFile(descriptor, os.fstat(descriptor))

@@ -23,7 +23,7 @@ from pluggableharness.providers.filesystem.encoding import HEAD
 from pluggableharness.providers.filesystem.known import Known, version_made_of
 from pluggableharness.providers.filesystem.locks import FileLocks
 from pluggableharness.providers.filesystem.reading import ReadResult, read, sniff
-from pluggableharness.providers.filesystem.replacing import replace
+from pluggableharness.providers.filesystem.replacing import OldFile, replace
 from pluggableharness.providers.filesystem.writing import (
     PREVIEW_LINES,
     RESULT_LINES,
@@ -109,12 +109,12 @@ async def write_file(
         with opened_for_change(place) as old:
             if old is not None and ctx.settings.require_read:
                 _raise(access.refusal(ctx.session_id, place, old, check))
-            before = comparable(old, _size(place), data)
-            names = _other_names(old)
+            before = comparable(old, data)
             status = replace(place, old, (data,), check)
         access.known.note(ctx.session_id, place.key, version_made_of((data,), status))
         ctx.report = {"path": place.shown, "bytes_written": len(data)}
         diff = named(diff_to(before, data, RESULT_LINES), place.shown, created=old is None)
+        names = old.other_names if old else None
         return WriteResult(place.shown, old is None, len(data), diff, names)
 
     return await access.alone(_target(ctx, path), work, make_folders=create_parents)
@@ -144,14 +144,13 @@ async def edit_file(
                 raise place.missing()
             made = _edited(place, old, (old_str, new_str), replace_all)
             knew = _knows(ctx, place, old, made)
-            names = _other_names(old)
             status = replace(place, old, made.pieces, check)
         ctx.report = {"path": place.shown, "replacements": made.replacements}
         if knew:
             version = version_made_of(made.pieces, status)
             access.known.note(ctx.session_id, place.key, version)
         diff = named(made.diff(RESULT_LINES), place.shown, created=False)
-        return EditResult(place.shown, made.replacements, diff, names)
+        return EditResult(place.shown, made.replacements, diff, old.other_names)
 
     return await access.alone(_target(ctx, path), work)
 
@@ -165,8 +164,9 @@ async def preview_write(
     def work(place: Place, check: Check) -> Node:
         if place.status is None:
             return _shown(diff_to(b"", data, PREVIEW_LINES))
-        with opened(place) as old:
-            diff = _shown(diff_to(comparable(old, _size(place), data), data, PREVIEW_LINES))
+        with opened(place) as descriptor:
+            old = OldFile(descriptor, os.fstat(descriptor))
+            diff = _shown(diff_to(comparable(old, data), data, PREVIEW_LINES))
             if not ctx.settings.require_read:
                 return diff
             refusal = access.refusal(ctx.session_id, place, old, check)
@@ -188,7 +188,8 @@ async def preview_edit(
     """Show what edit_file would change, against the file as it is now (C6)."""
 
     def work(place: Place, check: Check) -> Node:
-        with opened(place) as old:
+        with opened(place) as descriptor:
+            old = OldFile(descriptor, os.fstat(descriptor))
             made = _edited(place, old, (old_str, new_str), replace_all)
         return _shown(made.diff(PREVIEW_LINES))
 
@@ -226,34 +227,24 @@ def _checked_content(path: str, content: str) -> bytes:
     return content.encode()
 
 
-def _size(place: Place) -> int:
-    return place.status.st_size if place.status else 0
-
-
-def _other_names(descriptor: int | None) -> int | None:
-    if descriptor is None:
-        return None
-    return os.fstat(descriptor).st_nlink - 1 or None
-
-
-def _edited(place: Place, descriptor: int, texts: tuple[str, str], replace_all: bool) -> Edit:
-    size = os.fstat(descriptor).st_size
+def _edited(place: Place, old: OldFile, texts: tuple[str, str], replace_all: bool) -> Edit:
+    size = old.status.st_size
     if size > EDIT_LIMIT:
         raise ExecutionFailed(
             f"{place.shown} has {size} bytes; edit_file changes files of up to {EDIT_LIMIT}. "
             "Use a program that works on streams."
         )
-    content = content_of(descriptor)
+    content = content_of(old.descriptor)
     encoding = sniff(content[:HEAD], len(content), place.shown)
     return edit(content, encoding, texts, replace_all, place.shown)
 
 
-def _knows(ctx: Context[Settings], place: Place, descriptor: int, made: Edit) -> bool:
+def _knows(ctx: Context[Settings], place: Place, old: OldFile, made: Edit) -> bool:
     """Whether the session had seen what was there, so that it also knows what comes of it."""
     seen = access.known.seen(ctx.session_id, place.key)
     if seen is None:
         return False
-    return seen.is_still(version_made_of((made.old,), os.fstat(descriptor)))
+    return seen.is_still(version_made_of((made.old,), old.status))
 
 
 def _raise(refusal: ToolFailure | None) -> None:

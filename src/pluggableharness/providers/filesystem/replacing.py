@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from msgspec import Struct
+
 from pluggableharness.providers.filesystem.known import Pieces, stamp_of
 from pluggableharness.sdk import ConcurrencyConflict, PermissionDenied
 from pluggableharness.sdk.jail import Place
@@ -22,28 +24,40 @@ _NO_ANONYMOUS_FILES: Final = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EN
 _ACCESS_LIST: Final = "system.posix_acl_access"
 
 
+class OldFile(Struct, frozen=True):
+    """A file that is to be replaced, held open."""
+
+    descriptor: int
+    status: os.stat_result
+    """As it was before anything of it was read."""
+
+    @property
+    def other_names(self) -> int | None:
+        """How many other names (hard links) the file has; None for none."""
+        return self.status.st_nlink - 1 or None
+
+
 def replace(
-    place: Place, old: int | None, pieces: Pieces, check: Callable[[], None]
+    place: Place, old: OldFile | None, pieces: Pieces, check: Callable[[], None]
 ) -> os.stat_result:
     """Make `pieces` the content of a place and return the new file's status.
 
-    `old` is the file that is there, held open, whose mode, owner, access list and user
-    attributes the new one gets; None where there is none, and then the mode is what umask
-    gives. `check` may raise up to the moment when the new content takes its place.
+    The new file gets the mode, owner, access list and user attributes of `old`; where there is
+    none, the mode is what umask gives. `check` may raise up to the moment when the new content
+    takes its place.
 
     Raises ConcurrencyConflict when another file, or another version of it, is there by then;
     PermissionDenied when the owner cannot be kept; OSError. After any of these everything is
     as it was.
     """
-    before = None if old is None else os.fstat(old)
-    mode = _NEW_FILE if before is None else before.st_mode & _PRIVATE
+    mode = _NEW_FILE if old is None else old.status.st_mode & _PRIVATE
     with _unnamed(place.folder, mode) as (descriptor, name):
         _write(descriptor, pieces, check)
         if old is not None:
             _take_over(old, descriptor, place)
         os.fsync(descriptor)
         check()
-        _expect(place, before)
+        _expect(place, old)
         if name is None and old is None:
             _take_empty_place(descriptor, place)
         else:
@@ -91,9 +105,9 @@ def _write(descriptor: int, pieces: Pieces, check: Callable[[], None]) -> None:
             rest = rest[os.write(descriptor, rest[:_SLICE]) :]
 
 
-def _take_over(old: int, new: int, place: Place) -> None:
+def _take_over(old: OldFile, new: int, place: Place) -> None:
     """Give the new file what the old one has; nothing is ever more open than the old one was."""
-    status = os.fstat(old)
+    status = old.status
     mine = os.fstat(new)
     if (status.st_uid, status.st_gid) != (mine.st_uid, mine.st_gid):
         try:
@@ -103,7 +117,7 @@ def _take_over(old: int, new: int, place: Place) -> None:
                 f"{place.shown} belongs to user {status.st_uid} and group {status.st_gid}, which "
                 "could not be kept. Its owner would have to change it, or hand it over."
             ) from None
-    _take_over_attributes(old, new)
+    _take_over_attributes(old.descriptor, new)
     # Like any write, this one does not keep the right to run as somebody else.
     os.fchmod(new, stat.S_IMODE(status.st_mode) & ~(stat.S_ISUID | stat.S_ISGID))
 
@@ -121,15 +135,15 @@ def _take_over_attributes(old: int, new: int) -> None:
             raise
 
 
-def _expect(place: Place, before: os.stat_result | None) -> None:
+def _expect(place: Place, old: OldFile | None) -> None:
     """Look once more whether the place holds what the new content was made from."""
     try:
         now = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
     except FileNotFoundError:
         now = None
-    if before is None and now is None:
+    if old is None and now is None:
         return
-    if before is not None and now is not None and stamp_of(before) == stamp_of(now):
+    if old is not None and now is not None and stamp_of(old.status) == stamp_of(now):
         return
     raise changed_meanwhile(place)
 

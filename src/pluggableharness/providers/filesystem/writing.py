@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 from pluggableharness.providers.filesystem.diffs import diff_of, difference, remark, text_of
 from pluggableharness.providers.filesystem.encoding import HEAD, UTF_8, detect, display_name
+from pluggableharness.providers.filesystem.replacing import OldFile
 from pluggableharness.sdk import Doc
 from pluggableharness.sdk.render import Diff
 
@@ -36,11 +37,12 @@ def content_of(descriptor: int) -> bytes:
         return file.readall()
 
 
-def comparable(descriptor: int | None, size: int, new: bytes) -> bytes | None:
+def comparable(old: OldFile | None, new: bytes) -> bytes | None:
     """Read the old content, nothing when there is no file; None when it is too much to compare."""
-    if descriptor is None:
+    if old is None:
         return b""
-    return content_of(descriptor) if max(size, len(new)) <= _COMPARED else None
+    fits = max(old.status.st_size, len(new)) <= _COMPARED
+    return content_of(old.descriptor) if fits else None
 
 
 def diff_to(old: bytes | None, new: bytes, limit: int) -> Diff:
