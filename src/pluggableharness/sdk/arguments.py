@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import asdict
 
 from pluggableharness.sdk.failures import InvalidArguments
 from pluggableharness.sdk.schemas import limits_text
@@ -30,41 +31,52 @@ def without_nulls(shape: Shape, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class ArgumentReader:
-    """Reads the arguments of one operation: `target` is the TypedDict made of its `shape`."""
+    """Reads the arguments of one operation; `defaults` are those of its optional parameters."""
 
     __slots__ = ("_nested", "_shape", "_target")
 
-    def __init__(self, shape: Shape, target: Any) -> None:
+    def __init__(self, shape: Shape, defaults: Mapping[str, Any]) -> None:
         self._shape = shape
-        self._target = target
-        # msgspec lets unknown properties pass; in nested objects only a walk finds them.
+        self._target = msgspec.defstruct(
+            "Arguments",
+            [_field(name, member, defaults) for name, member in shape.properties.items()],
+            forbid_unknown_fields=True,
+            kw_only=True,
+        )
+        # msgspec lets unknown properties of dataclasses pass; only a walk finds them.
         self._nested = any(map(_has_closed, shape.properties.values()))
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments that are given, of the types that the author named.
+        """Return a value for every parameter, of the type that the author named.
 
         Raises:
             InvalidArguments: naming each bad field, what was expected and what came.
         """
-        try:
-            result: dict[str, Any] = msgspec.convert(arguments, self._target)
-        except msgspec.ValidationError:
-            return self._read_slowly(arguments)
-        if len(result) != len(arguments) or self._nested:
-            return self._read_slowly(arguments)
-        return result
+        if not self._nested:
+            try:
+                return asdict(msgspec.convert(arguments, self._target))
+            except msgspec.ValidationError:
+                pass
+        return self._read_slowly(arguments)
 
     def _read_slowly(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         given = without_nulls(self._shape, arguments)
         found = list(violations(self._shape, given, ""))
         if not found:
             try:
-                result: dict[str, Any] = msgspec.convert(given, self._target)
-                return result
+                return asdict(msgspec.convert(given, self._target))
             except msgspec.ValidationError as error:
                 # What is left is what a class of the author's refuses, in __post_init__.
                 found = [str(error)]
         raise InvalidArguments("; ".join(found), details={"violations": found})
+
+
+def _field(name: str, shape: Shape, defaults: Mapping[str, Any]) -> Any:
+    if name not in defaults:
+        return name, shape.target
+    default = defaults[name]
+    # As Python has it: a default is one object for all calls, also where it is a list.
+    return name, shape.target, msgspec.field(default_factory=lambda: default)
 
 
 def _has_closed(shape: Shape) -> bool:

@@ -94,8 +94,7 @@ class Operation(Generic[P, R]):
         self.arguments = declared.arguments
         self.result = declared.result
         self.payload = result_encoder(self.name, declared.result)
-        self._reader = ArgumentReader(declared.arguments, _target(declared.arguments))
-        self._absent = declared.absent
+        self._reader = ArgumentReader(declared.arguments, declared.defaults)
 
     def __call__(self, ctx: Context[Any], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
         """Call the function as it is, without checks: for one operation that uses another."""
@@ -107,8 +106,7 @@ class Operation(Generic[P, R]):
         Raises:
             InvalidArguments: naming each bad field, what was expected and what came.
         """
-        given = self._reader.read(arguments)
-        return {**self._absent, **given} if self._absent else given
+        return self._reader.read(arguments)
 
     def preview(self, function: Previewer) -> Previewer:
         """Decorate the coroutine function that describes what a call would do (P29).
@@ -134,8 +132,8 @@ class _Signature(Struct, frozen=True):
 
     arguments: Shape
     result: Shape
-    absent: Mapping[str, None]
-    """Parameters that may be None and have no default: what they are when not given."""
+    defaults: Mapping[str, Any]
+    """What the optional parameters are when not given."""
 
     @classmethod
     def read(cls, function: Callable[..., Any], problems: list[str]) -> _Signature:
@@ -149,11 +147,10 @@ class _Signature(Struct, frozen=True):
             return cls(nothing, nothing, {})
         parameters = list(inspect.signature(function).parameters.values())
         problems += _context_problems(parameters, hints)
-        shapes, required, absent = _parameter_shapes(parameters[1:], hints, problems)
-        arguments = Shape(
-            Kind.OBJECT, dict, properties=shapes, required=tuple(required), closed=True
-        )
-        return cls(arguments, _result_shape(hints, problems) or nothing, absent)
+        shapes, defaults = _parameter_shapes(parameters[1:], hints, problems)
+        required = tuple(name for name in shapes if name not in defaults)
+        arguments = Shape(Kind.OBJECT, dict, properties=shapes, required=required, closed=True)
+        return cls(arguments, _result_shape(hints, problems) or nothing, defaults)
 
 
 def _context_problems(
@@ -169,10 +166,9 @@ def _context_problems(
 
 def _parameter_shapes(
     parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], problems: list[str]
-) -> tuple[dict[str, Shape], list[str], dict[str, None]]:
+) -> tuple[dict[str, Shape], dict[str, Any]]:
     shapes: dict[str, Shape] = {}
-    required: list[str] = []
-    absent: dict[str, None] = {}
+    defaults: dict[str, Any] = {}
     for parameter in parameters:
         name = parameter.name
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
@@ -187,12 +183,11 @@ def _parameter_shapes(
             problems += unshapely.problems
             continue
         shapes[name] = shape
-        if parameter.default is parameter.empty:
-            if shape.nullable:
-                absent[name] = None
-            else:
-                required.append(name)
-    return shapes, required, absent
+        if parameter.default is not parameter.empty:
+            defaults[name] = parameter.default
+        elif shape.nullable:
+            defaults[name] = None
+    return shapes, defaults
 
 
 def _result_shape(hints: Mapping[str, Any], problems: list[str]) -> Shape | None:
@@ -237,12 +232,3 @@ def _key_problems(key_fields: Sequence[str], arguments: Shape) -> list[str]:
         for name in key_fields
         if name not in arguments.properties
     ]
-
-
-def _target(arguments: Shape) -> Any:
-    """Return the TypedDict that msgspec converts arguments to: what is not given stays out."""
-    members = {
-        name: shape.target if name in arguments.required else typing.NotRequired[shape.target]
-        for name, shape in arguments.properties.items()
-    }
-    return typing.TypedDict("Arguments", members)  # type: ignore[operator]  # known at run time
