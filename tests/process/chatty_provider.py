@@ -73,7 +73,7 @@ async def sized(ctx: Context[Settings], size: int) -> Said:
 
 @provider.data_source(streaming=True)
 async def broken(
-    ctx: Context[Settings], how: Literal["raise", "leak", "twice", "nan", "late", "die"]
+    ctx: Context[Settings], how: Literal["raise", "leak", "twice", "nan", "cancel", "die"]
 ) -> dict[str, Any]:
     """Do what a provider must not."""
     if how == "raise":
@@ -83,6 +83,9 @@ async def broken(
     if how == "twice":
         await ctx.exit_status(0)
         await ctx.exit_status(1)
+    if how == "cancel":
+        asyncio.current_task().cancel()
+        await asyncio.sleep(0)
     if how == "die":
         os._exit(3)
     return {"a": {"b": float("nan")}}

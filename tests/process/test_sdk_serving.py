@@ -227,6 +227,7 @@ async def test_bad_calls_are_errors_of_the_tool_and_never_of_the_rpc(host):
         ("raise", 0, "ValueError: boom"),
         ("leak", 0, "ValueError: cannot use [secret]"),
         ("twice", 1, "ctx.exit_status() of broken: a call has one exit status, and it was sent"),
+        ("cancel", 0, "CancelledError: the call's own task was cancelled"),
         ("nan", 0, "the result of broken cannot be sent: a.b: nan is no JSON number"),
     ],
 )

@@ -124,7 +124,15 @@ class Runner:
         events = EventStream(operation.name, False, _nowhere)
         events.abandon("a preview sends no events")
         context = self._context(call, events)
-        return await operation.previewer(context, **arguments)
+        node: Node | None = self.redactor.value(await operation.previewer(context, **arguments))
+        return node
+
+    def render(self, operation: Operation[..., Any], payload: dict[str, Any]) -> Node | None:
+        """Draw a recorded payload; None where the operation has nothing for it (P30)."""
+        if operation.renderer is None:
+            return None
+        node: Node = self.redactor.value(operation.renderer(payload))
+        return node
 
     def _context(self, call: Call, events: EventStream) -> Context[Any]:
         return Context(

@@ -145,6 +145,7 @@ class Context(Generic[S]):
             # The wire reads 0 as "not given", which would widen what was meant to narrow.
             if bound is not None and not bound > 0:
                 raise Misuse(f"ctx.run_session(): {name} is {bound}, expected more than 0")
+        prompt = self._redactor.text(prompt)
         request = SessionRequest(profile, prompt, tuple(providers), max_depth, max_cost_usd)
         return await self._callbacks.run_session(self._call, request)
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from pluggableharness.sdk.events import (
     ExitStatus,
     Failure,
@@ -45,13 +48,18 @@ class Redactor:
         return data
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value without any secret in its texts and keys."""
+        """Return a JSON value, or a node of `render`, without any secret in its texts and keys."""
+        if not self.active:
+            return value
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
             return {self.value(key): self.value(member) for key, member in value.items()}
         if isinstance(value, (list, tuple)):
             return [self.value(item) for item in value]
+        if isinstance(value, Struct):
+            changed = {name: self.value(getattr(value, name)) for name in value.__struct_fields__}
+            return replace(value, **changed)
         return value
 
     def lead_up(self, event: LeadUp) -> LeadUp:

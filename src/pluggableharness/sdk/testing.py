@@ -231,8 +231,7 @@ class Tool:
 
     def render(self, tool_name: str, payload: Mapping[str, Any]) -> Node | None:
         """Return what the operation's render makes of a payload (P30)."""
-        renderer = self._runner.provider.operations[tool_name].renderer
-        return None if renderer is None else renderer(dict(payload))
+        return self._runner.render(self._runner.provider.operations[tool_name], dict(payload))
 
     async def _run(self, call: Call, running: RunningCall) -> Outcome:
         terminal = await self._runner.run(call, running._send, running._ending)

@@ -23,6 +23,7 @@ from pluggableharness.sdk import (
     TimedOut,
     ToolFailure,
 )
+from pluggableharness.sdk.render import Action, Group, Table, Text
 from pluggableharness.sdk.testing import Failure, opened
 
 WAIT = 5.0
@@ -112,12 +113,23 @@ async def test_a_secret_is_in_nothing_that_a_provider_sends():
         return {"seen": token}
 
     provider = provider_of(act, streaming=True)
+
+    @provider.operations["act"].preview
+    async def _(ctx: Context[Settings], how: str) -> Group:
+        return Group([Text(ctx.settings.token), Table(["a"], [[ctx.settings.token]])])
+
+    @provider.operations["act"].render
+    def _(payload: dict[str, Any]) -> Action:
+        return Action("i", "label", "p", "t", {"payload": [SECRET]})
+
     async with opened(provider, settings={"token": SECRET}) as tool:
         outcomes = [await tool("act", how=how) for how in ("return", "fail", "crash")]
         waiting = tool.start("act", how="cancel")
         await waiting.until(lambda event: hasattr(event, "payload"))
         outcomes.append(await waiting.cancel())
-        everything = repr([(o.events, o.error, o.report) for o in outcomes]) + repr(tool.logged)
+        nodes = [await tool.preview("act", how="x"), tool.render("act", {})]
+        told = [(outcome.events, outcome.error, outcome.report) for outcome in outcomes]
+        everything = repr((told, nodes, tool.logged))
     assert SECRET not in everything
     assert everything.count("[secret]") > 20
     assert outcomes[0].payload == {"seen": "[secret]"}

@@ -99,7 +99,11 @@ class ToolService:
             terminal = await self._runner.run(call, _writer(rpc), ending)
         except asyncio.CancelledError:
             self._report(call.ref, ending)
-            raise
+            # gRPC drops this where its client cancelled. Where instead somebody's code cancelled
+            # the task that it runs in, raising on would leave the call without an end for ever.
+            terminal = Failure(
+                Category.UNKNOWN, "CancelledError: the call's own task was cancelled"
+            )
         finally:
             self._running -= 1
             if not self._running:
@@ -144,8 +148,9 @@ class ToolService:
         try:
             payload = _recorded(message.payload)
             operation = self._rendering(payload, message.schema_version)
-            if operation is not None and operation.renderer is not None:
-                response.tree.CopyFrom(tree_of(operation.renderer(payload)))
+            node = None if operation is None else self._runner.render(operation, payload)
+            if node is not None:
+                response.tree.CopyFrom(tree_of(node))
         except Exception as error:
             await self._refuse(rpc, error)
         return response.SerializeToString()
