@@ -27,9 +27,9 @@ async def run_reads(ports: TurnPorts, results: Results, calls: Sequence[Call]) -
 
 
 async def _run_one(ports: TurnPorts, results: Results, call: Call) -> None:
-    verdict = ports.decide(call)
+    verdict = _decide(ports, call)
     if verdict.decision is not Decision.ALLOW:
-        await _end_denied(ports, results, call, verdict)
+        await end_unsent(ports, results, call, denial(verdict))
         return
     try:
         async with ports.providers.locked(call) as running:
@@ -40,17 +40,19 @@ async def _run_one(ports: TurnPorts, results: Results, call: Call) -> None:
 
 async def _ask_in_order(ports: TurnPorts, results: Results, calls: Sequence[Call]) -> None:
     for call in calls:
-        verdict = ports.decide(call)
+        verdict = _decide(ports, call)
         if verdict.decision is not Decision.ALLOW:
-            await _end_denied(ports, results, call, verdict)
+            await end_unsent(ports, results, call, denial(verdict))
             continue
         ports.record.call(call)
         await end_unsent(ports, results, call, await _answer(ports, call))
 
 
-async def _end_denied(ports: TurnPorts, results: Results, call: Call, verdict: Verdict) -> None:
+def _decide(ports: TurnPorts, call: Call) -> Verdict:
+    """Policy's verdict, filed: the row also pairs the call with the model's block (K4)."""
+    verdict = ports.decide(call)
     ports.record.decision(call, verdict)
-    await end_unsent(ports, results, call, denial(verdict))
+    return verdict
 
 
 async def _answer(ports: TurnPorts, call: Call) -> Outcome:
