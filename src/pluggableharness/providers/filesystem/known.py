@@ -83,12 +83,12 @@ def version_of(descriptor: int, status: os.stat_result, check: Callable[[], None
     return Version(stamp_of(status), digest.digest())
 
 
-def version_made_of(pieces: Pieces, status: os.stat_result) -> Version:
-    """Tell the version that a file has whose content is at hand."""
+def digest_of(pieces: Pieces) -> bytes:
+    """Digest a content that is at hand."""
     digest = new_digest()
     for piece in pieces:
         digest.update(piece)
-    return Version(stamp_of(status), digest.digest())
+    return digest.digest()
 
 
 class Known:

@@ -1,6 +1,7 @@
 """The three operations on files, as the model and the person at the gate see them (C1 to C6)."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -20,7 +21,7 @@ from pluggableharness.providers.filesystem.editing import (
     edit,
 )
 from pluggableharness.providers.filesystem.encoding import HEAD
-from pluggableharness.providers.filesystem.known import Known, version_made_of
+from pluggableharness.providers.filesystem.known import Known, Version, digest_of, stamp_of
 from pluggableharness.providers.filesystem.locks import FileLocks
 from pluggableharness.providers.filesystem.reading import ReadResult, read, sniff
 from pluggableharness.providers.filesystem.replacing import OldFile, replace
@@ -111,7 +112,8 @@ async def write_file(
                 _raise(access.refusal(ctx.session_id, place, old, check))
             before = comparable(old, data)
             status = replace(place, old, (data,), check)
-        access.known.note(ctx.session_id, place.key, version_made_of((data,), status))
+        version = Version(stamp_of(status), digest_of((data,)))
+        access.known.note(ctx.session_id, place.key, version)
         ctx.report = {"path": place.shown, "bytes_written": len(data)}
         diff = named(diff_to(before, data, RESULT_LINES), place.shown, created=old is None)
         names = old.other_names if old else None
@@ -143,12 +145,8 @@ async def edit_file(
             if old is None:
                 raise place.missing()
             made = _edited(place, old, (old_str, new_str), replace_all)
-            knew = _knows(ctx, place, old, made)
-            status = replace(place, old, made.pieces, check)
+            _replace_edited(ctx, place, old, made, check)
         ctx.report = {"path": place.shown, "replacements": made.replacements}
-        if knew:
-            version = version_made_of(made.pieces, status)
-            access.known.note(ctx.session_id, place.key, version)
         diff = named(made.diff(RESULT_LINES), place.shown, created=False)
         return EditResult(place.shown, made.replacements, diff, old.other_names)
 
@@ -239,12 +237,22 @@ def _edited(place: Place, old: OldFile, texts: tuple[str, str], replace_all: boo
     return edit(content, encoding, texts, replace_all, place.shown)
 
 
-def _knows(ctx: Context[Settings], place: Place, old: OldFile, made: Edit) -> bool:
-    """Whether the session had seen what was there, so that it also knows what comes of it."""
+def _replace_edited(
+    ctx: Context[Settings], place: Place, old: OldFile, made: Edit, check: Check
+) -> None:
+    """Put an edited content in place; whoever knew all of the old one knows the new one too."""
     seen = access.known.seen(ctx.session_id, place.key)
     if seen is None:
-        return False
-    return seen.is_still(version_made_of((made.old,), old.status))
+        replace(place, old, made.pieces, check)
+        return
+    # Both hashing and writing leave the interpreter to others, so they take the time of one.
+    with ThreadPoolExecutor(1) as beside:
+        before = beside.submit(digest_of, (made.old,))
+        after = beside.submit(digest_of, made.pieces)
+        status = replace(place, old, made.pieces, check)
+    if seen.is_still(Version(stamp_of(old.status), before.result())):
+        version = Version(stamp_of(status), after.result())
+        access.known.note(ctx.session_id, place.key, version)
 
 
 def _raise(refusal: ToolFailure | None) -> None:
