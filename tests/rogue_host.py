@@ -21,7 +21,15 @@ ROGUE = Path(__file__).parent / "providers" / "rogue.py"
 LIMIT_S = 30.0
 """Nothing here may take longer; only a hang does."""
 
+MINE = f"of-{os.getpid()}"
+"""In the command line of every rogue of this test run, and of no other run's."""
+
 _numbers = count(1)
+
+
+def seconds(number: int) -> str:
+    """So many seconds for `sleep`, with a fraction that tells this test run from another."""
+    return f"{number}.{os.getpid()}"
 
 
 def rogue(
@@ -29,7 +37,7 @@ def rogue(
 ) -> ProviderSpec:
     config = options.pop("config", {})
     environment = options.pop("environment", {})
-    command = (sys.executable, str(ROGUE), json.dumps(options))
+    command = (sys.executable, str(ROGUE), json.dumps({"mark": MINE, **options}))
     return ProviderSpec(name, command, config, environment, instance)
 
 

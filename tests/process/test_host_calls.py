@@ -4,7 +4,7 @@ import asyncio
 import base64
 
 import pytest
-from rogue_host import LIMIT_S, Host, hosted, processes_with, rogue
+from rogue_host import LIMIT_S, Host, hosted, processes_with, rogue, seconds
 
 from pluggableharness.kernel.domain.cancelled import CallCancelled
 from pluggableharness.kernel.domain.outcome import (
@@ -168,11 +168,11 @@ async def test_a_process_that_dies_ends_every_call_with_how_and_its_last_words(
 async def test_a_death_is_noticed_although_a_child_holds_the_connection_open(host: Host) -> None:
     """Case plugin-process-06: nobody waits for an end of file that a child puts off."""
     outcome = await asyncio.wait_for(
-        host.run("rogue.run", ("child", "316.5", True), ("exit", 1)), LIMIT_S
+        host.run("rogue.run", ("child", seconds(316), True), ("exit", 1)), LIMIT_S
     )
     failure(outcome, ErrorCategory.PROCESS_CRASHED)
     assert isinstance(await host.run(), Success)
-    assert processes_with("316.5") == []
+    assert processes_with(seconds(316)) == []
 
 
 @pytest.mark.req("P15")

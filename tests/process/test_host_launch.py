@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import os
 import signal
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rogue_host import LIMIT_S, Host, hosted, processes_with, rogue
+from rogue_host import LIMIT_S, MINE, Host, hosted, processes_with, rogue, seconds
 
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Success
 from pluggableharness.kernel.domain.render import TextNode
@@ -33,6 +34,20 @@ def shared_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return directory
 
 
+def ended(pid: int) -> "asyncio.Future[None]":
+    """Done once the process has ended."""
+    loop = asyncio.get_running_loop()
+    future, handle = loop.create_future(), os.pidfd_open(pid)
+
+    def end() -> None:
+        loop.remove_reader(handle)
+        os.close(handle)
+        future.set_result(None)
+
+    loop.add_reader(handle, end)
+    return future
+
+
 async def refused(spec: ProviderSpec, timeout_s: float = LIMIT_S) -> str:
     with pytest.raises(ProviderLoadError) as error:
         async with asyncio.timeout(LIMIT_S):
@@ -49,7 +64,7 @@ def command(*argv: str) -> ProviderSpec:
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        (command("sleep", "1017"), "no handshake line within 1 s"),
+        (command("sleep", seconds(1017)), "no handshake line within 1 s"),
         (rogue("broken", prints="1|1|unix|/tmp"), "'1|1|unix|/tmp'"),
     ],
 )
@@ -96,20 +111,22 @@ async def test_a_failed_start_tells_its_cause_and_leaves_nothing(
 ) -> None:
     """Cases plugin-process-01 and -05, and the other ways not to be a plugin."""
     assert told in await refused(spec)
-    assert processes_with("rogue.py") == []
+    assert processes_with(MINE) == []
     assert list(shared_directory.iterdir()) == []
 
 
 @pytest.mark.req("K15")
-async def test_a_cancelled_start_leaves_nothing(shared_directory: Path) -> None:
-    starting = asyncio.create_task(launch(command("sleep", "1018"), private_directory()))
-    async with asyncio.timeout(LIMIT_S):
-        while not processes_with("1018"):
-            await asyncio.sleep(0.01)
-        starting.cancel()
-        with pytest.raises(asyncio.CancelledError):
+@pytest.mark.parametrize("steps", [1, 2, 3, 20])
+async def test_a_cancelled_start_leaves_nothing(steps: int, shared_directory: Path) -> None:
+    starting = asyncio.create_task(launch(command("sleep", seconds(1018)), private_directory()))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    assert processes_with(seconds(1018)), "the first step starts it"
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(LIMIT_S):
             await starting
-    assert processes_with("1018") == []
+    assert processes_with(seconds(1018)) == []
     assert list(shared_directory.iterdir()) == []
 
 
@@ -230,7 +247,7 @@ async def test_a_provider_is_started_once_however_many_ask() -> None:
     async with hosted() as host:
         await host.run("rogue.run", ("exit", 1))
         outcomes = await asyncio.gather(*(host.run("rogue.run", ("tell",)) for _ in range(20)))
-        assert len(processes_with("rogue.py")) == 2, "one guard, one provider"
+        assert len(processes_with(MINE)) == 2, "one guard, one provider"
     pids = {outcome.payload["pid"] for outcome in outcomes if isinstance(outcome, Success)}
     assert len(outcomes) == 20 and len(pids) == 1
 
@@ -278,13 +295,14 @@ async def test_a_provider_that_declares_something_else_after_a_restart_is_refuse
     switch = tmp_path / "switch"
     schema = tool_pb2.GetSchemaResponse().SerializeToString()
     script = f'exec {sys.executable} {rogue().command[1]} "$(cat {switch})"'
-    switch.write_text("{}")
+    switch.write_text(json.dumps({"mark": MINE}))
     async with hosted(ProviderSpec("rogue", ("sh", "-c", script))) as host:
-        switch.write_text(f'{{"schema": "{base64.b64encode(schema).decode()}"}}')
+        assert processes_with(MINE)
+        switch.write_text(json.dumps({"mark": MINE, "schema": base64.b64encode(schema).decode()}))
         await host.run("rogue.run", ("exit", 1))
         with pytest.raises(ProviderLoadError, match="declares other operations"):
             await host.run()
-    assert processes_with("rogue.py") == []
+    assert processes_with(MINE) == []
 
 
 @pytest.mark.req("F8", "P18")
@@ -295,9 +313,9 @@ async def test_a_session_instance_has_a_process_for_each_session_and_ends_with_i
         ]
         assert isinstance(one, Success) and isinstance(again, Success) and isinstance(two, Success)
         assert one.payload["pid"] == again.payload["pid"] != two.payload["pid"]
-        assert len(processes_with("rogue.py")) == 4, "none but those of the two sessions"
+        assert len(processes_with(MINE)) == 4, "none but those of the two sessions"
         await host.providers.end_session("a")
-        assert len(processes_with("rogue.py")) == 2
+        assert len(processes_with(MINE)) == 2
         assert isinstance(await host.run(session="b"), Success)
 
 
@@ -368,6 +386,40 @@ async def test_a_preview_says_what_would_happen_and_a_missing_or_failing_one_say
         assert await host.providers.preview(host.make()) is None
 
 
+@pytest.mark.req("P30")
+async def test_a_recorded_payload_is_drawn_by_its_provider_if_that_can() -> None:
+    async with hosted() as host:
+        drawn = await host.providers.render("rogue", b"recorded", "1")
+        assert drawn == TextNode("1: recorded")
+        assert await host.providers.render("rogue", b"fails", "1") is None
+        assert await host.providers.render("gone", b"recorded", "1") is None
+    async with hosted(rogue(without=["Render"])) as host:
+        assert await host.providers.render("rogue", b"recorded", "1") is None
+
+
+@pytest.mark.req("K15", "K16")
+async def test_crashes_and_failed_starts_leave_no_descriptor_and_no_task_behind(
+    shared_directory: Path,
+) -> None:
+    """R1 in small."""
+    async with hosted() as host:
+
+        async def crash() -> None:
+            await host.run()
+            outcome = await host.run("rogue.run", ("kill", "SIGKILL"))
+            assert isinstance(outcome, Failure)
+            assert isinstance(await host.run(), Success)
+
+        await crash()
+        before = len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
+        for _ in range(8):
+            await crash()
+            await refused(rogue("broken", exits=1))
+        assert (len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())) == before
+        assert len(list(shared_directory.iterdir())) == 1
+        assert len(processes_with(MINE)) == 2
+
+
 @pytest.mark.req("K16")
 @pytest.mark.parametrize("options", [{}, {"deaf": True}, {"lingers": True}])
 async def test_closing_ends_every_process_willing_or_not(
@@ -375,7 +427,7 @@ async def test_closing_ends_every_process_willing_or_not(
 ) -> None:
     async with hosted(rogue(**options)) as host:
         await host.run()
-    assert processes_with("rogue.py") == []
+    assert processes_with(MINE) == []
     assert list(shared_directory.iterdir()) == []
 
 
@@ -383,27 +435,28 @@ async def test_closing_ends_every_process_willing_or_not(
 async def test_stopping_a_plugin_ends_the_children_that_hold_its_pipes() -> None:
     """Case plugin-process-06."""
     async with hosted() as host:
-        await host.run("rogue.run", ("child", "315.5", False), ("result", {}))
-        assert processes_with("315.5")
-    assert processes_with("315.5") == []
+        await host.run("rogue.run", ("child", seconds(315), False), ("result", {}))
+        assert processes_with(seconds(315))
+    assert processes_with(seconds(315)) == []
 
 
 @pytest.mark.req("K16")
 async def test_nothing_outlives_a_kernel_that_is_killed() -> None:
     """Case plugin-process-04: two plugins, one of them deaf to every request to end."""
     program = Path(__file__).parent.parent / "providers" / "killed_kernel.py"
+    mark = f"killed-{os.getpid()}"
     kernel = await asyncio.create_subprocess_exec(
-        sys.executable, str(program), stdout=asyncio.subprocess.PIPE
+        sys.executable, str(program), mark, stdout=asyncio.subprocess.PIPE
     )
     assert kernel.stdout is not None
     try:
         async with asyncio.timeout(LIMIT_S):
             assert await kernel.stdout.readline() == b"ready\n"
-            assert len(processes_with('"mark": "killed-kernel"')) == 4
+            providers = processes_with(f'"mark": "{mark}"')
+            assert len(providers) == 4, "two of each, with their guards"
+            ends = [ended(pid) for pid in providers]
             kernel.send_signal(signal.SIGKILL)
-            await kernel.wait()
-            while processes_with('"mark": "killed-kernel"'):
-                await asyncio.sleep(0.05)
+            await asyncio.gather(kernel.wait(), *ends)
     finally:
         if kernel.returncode is None:
             kernel.kill()

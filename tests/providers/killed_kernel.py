@@ -10,7 +10,7 @@ from rogue_host import Host, rogue
 
 
 async def main() -> None:
-    host = Host(rogue(mark="killed-kernel"), rogue("deaf", mark="killed-kernel", deaf=True))
+    host = Host(rogue(mark=sys.argv[1]), rogue("deaf", mark=sys.argv[1], deaf=True))
     await host.load()
     started = asyncio.Semaphore(0)
 

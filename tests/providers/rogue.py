@@ -94,6 +94,15 @@ class Rogue:
         tree = render_pb2.RenderTree(root=node)
         return tool_pb2.PreviewResponse(preview=tree).SerializeToString()
 
+    async def render(self, request: bytes, rpc: Rpc) -> bytes:
+        asked = tool_pb2.RenderRequest.FromString(request)
+        if asked.payload == b"fails":
+            raise RuntimeError("no view")
+        text = f"{asked.schema_version}: {asked.payload.decode()}"
+        node = render_pb2.RenderNode(text=render_pb2.TextNode(content=text))
+        tree = render_pb2.RenderTree(root=node)
+        return tool_pb2.RenderResponse(tree=tree).SerializeToString()
+
     async def invoke(self, request: bytes, rpc: Rpc) -> None:
         # Written, not yielded: a generator that waits at its yield never hears of a cancelling.
         call = tool_pb2.InvokeRequest.FromString(request).call
@@ -276,6 +285,7 @@ def _handlers(rogue: Rogue) -> tuple[grpc.GenericRpcHandler, ...]:
             "Describe": unary(rogue.describe),
             "Configure": unary(rogue.configure),
             "Preview": unary(rogue.preview),
+            "Render": unary(rogue.render),
             "Invoke": stream(rogue.invoke),
         },
         "grpc.health.v1.Health": {"Check": unary(rogue.check)},

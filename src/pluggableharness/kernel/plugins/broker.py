@@ -42,18 +42,21 @@ class Broker:
         """Take what the plugin's process prints through GRPCStdio, where it has that."""
         self._tasks.append(asyncio.create_task(self._take_output()))
 
-    async def shutdown(self, within_s: float) -> None:
-        """Ask the process to end in order. Go's answer is a closed connection."""
-        try:
-            await self._channel.unary_unary(_SHUTDOWN)(b"", timeout=within_s)
-        except grpc_aio().RpcError:
-            pass
+    def shutdown(self) -> None:
+        """Ask the process to end in order; that it ends is the answer, and Go's only one."""
+        self._tasks.append(asyncio.create_task(self._ask_to_end()))
 
     async def close(self) -> None:
         """End the streams."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _ask_to_end(self) -> None:
+        try:
+            await self._channel.unary_unary(_SHUTDOWN)(b"")
+        except grpc_aio().RpcError:
+            pass
 
     async def _take_output(self) -> None:
         stream = self._channel.unary_stream(_STDIO)(b"")

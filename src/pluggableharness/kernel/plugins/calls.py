@@ -97,7 +97,8 @@ class Calls:
         guard = StreamGuard(call.operation)
         self._flights.begin(flight)
         if call.deadline_s is not None:
-            self._flights.appoint(flight, call.deadline_s, _over_deadline)
+            # Later by a moment: a function whose own limit is the same ends just then.
+            self._flights.appoint(flight, call.deadline_s + CATCH_UP_S, _over_deadline)
         try:
             outcome = await self._listen(flight, guard, heard)
         except asyncio.CancelledError:

@@ -110,7 +110,7 @@ class Connection:
     async def close(self, grace_s: float) -> None:
         """End the process, in order for so long, and close everything (K16)."""
         if grace_s and self.life.usable:
-            await self.broker.shutdown(grace_s)
+            self.broker.shutdown()
         await self._launched.end(grace_s)
         await self.broker.close()
         await self.channel.close()
@@ -128,6 +128,7 @@ class ProviderProcess:
         self._declared = {operation.name: operation for operation in introduction.operations}
         self._connection = connection
         self._preview = connection.channel.unary_unary(f"{TOOL_SERVICE}Preview")
+        self._render = connection.channel.unary_unary(f"{TOOL_SERVICE}Render")
         self._without_preview: set[str] = set()
 
     @property
@@ -140,23 +141,23 @@ class ProviderProcess:
         return self._declared.get(operation.name) == operation
 
     async def preview(self, call: Call) -> RenderNode | None:
-        """What a call would do; None when the provider does not say (P29).
-
-        An operation that has answered UNIMPLEMENTED is not asked again.
-        """
-        if call.operation.name in self._without_preview:
-            return None
-        grpc = grpc_aio()
+        """What a call would do; None when the provider does not say (P29)."""
         try:
-            request = tool_pb2.PreviewRequest(call=call_to_wire(call)).SerializeToString()
-            answer = await self._preview(request)
-            raw = tool_pb2.PreviewResponse.FromString(answer)
-            return render_from_wire(raw.preview) if raw.HasField("preview") else None
-        except grpc.aio.AioRpcError as error:
-            if error.code() is grpc.StatusCode.UNIMPLEMENTED:
-                self._without_preview.add(call.operation.name)
+            request = tool_pb2.PreviewRequest(call=call_to_wire(call))
+            answer = await self._preview(request.SerializeToString())
+            response = tool_pb2.PreviewResponse.FromString(answer)
+            return render_from_wire(response.preview) if response.HasField("preview") else None
+        except (grpc_aio().RpcError, DecodeError, ValueError):
             return None
-        except (DecodeError, ValueError):
+
+    async def render(self, payload: bytes, schema_version: str) -> RenderNode | None:
+        """What a recorded payload looks like; None when the provider does not say (P30)."""
+        try:
+            request = tool_pb2.RenderRequest(payload=payload, schema_version=schema_version)
+            answer = await self._render(request.SerializeToString())
+            response = tool_pb2.RenderResponse.FromString(answer)
+            return render_from_wire(response.tree) if response.HasField("tree") else None
+        except (grpc_aio().RpcError, DecodeError, ValueError):
             return None
 
     async def discard(self) -> None:

@@ -28,7 +28,7 @@ Ancestors = Callable[[str], frozenset[str]]
 """The calls that wait for a session to end: the one that spawned it and those above (P23)."""
 
 PREVIEW_S: Final = 2.0
-"""A slower preview is none (P29)."""
+"""A slower preview is none, nor a slower view of a recorded payload (P29, P30)."""
 
 _UNASSIGNED: Final = ""
 """Session of a process that was started to learn what it declares; the first one takes it."""
@@ -104,6 +104,18 @@ class ProviderProcesses:
             async with asyncio.timeout(PREVIEW_S):
                 process = await self._seat_of(call).process()
                 return await process.preview(call)
+        except (ProviderLoadError, TimeoutError):
+            return None
+
+    async def render(self, provider: str, payload: bytes, schema_version: str) -> RenderNode | None:
+        """What a recorded payload looks like; None when nobody says so within 2 s (P30)."""
+        spec = self._specs.get(provider)
+        if spec is None:
+            return None
+        try:
+            async with asyncio.timeout(PREVIEW_S):
+                process = await self._any_seat(spec).process()
+                return await process.render(payload, schema_version)
         except (ProviderLoadError, TimeoutError):
             return None
 
