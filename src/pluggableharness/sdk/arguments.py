@@ -36,6 +36,11 @@ class ArgumentReader:
     __slots__ = ("_nested", "_shape", "_target")
 
     def __init__(self, shape: Shape, defaults: Mapping[str, Any]) -> None:
+        """Prepare the conversion.
+
+        Raises:
+            TypeError: msgspec cannot check one of the types as it is annotated.
+        """
         self._shape = shape
         self._target = msgspec.defstruct(
             "Arguments",
@@ -45,6 +50,7 @@ class ArgumentReader:
         )
         # msgspec lets unknown properties of dataclasses pass; only a walk finds them.
         self._nested = any(map(_has_closed, shape.properties.values()))
+        probe(self._target)
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return a value for every parameter, of the type that the author named.
@@ -69,6 +75,18 @@ class ArgumentReader:
                 # What is left is what a class of the author's refuses, in __post_init__.
                 found = [str(error)]
         raise InvalidArguments("; ".join(found), details={"violations": found})
+
+
+def probe(target: Any) -> None:
+    """Let msgspec look at a type now, and not when the first value comes.
+
+    Raises:
+        TypeError: it cannot check the type.
+    """
+    try:
+        msgspec.convert({}, target)
+    except msgspec.ValidationError:
+        pass
 
 
 def _field(name: str, shape: Shape, defaults: Mapping[str, Any]) -> Any:

@@ -29,7 +29,8 @@ R = TypeVar("R")
 Previewer = TypeVar("Previewer", bound="Callable[..., Awaitable[Node | None]]")
 Renderer = TypeVar("Renderer", bound="Callable[[dict[str, Any]], Node]")
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NAME_RULE: Final = "its name may hold 1 to 64 letters, digits, '_' and '-' and nothing else"
 
 
 class OperationKind(StrEnum):
@@ -91,10 +92,14 @@ class Operation(Generic[P, R]):
         problems += _key_problems(traits.key_fields, declared.arguments)
         if problems:
             raise DeclarationError(f"operation {self.name!r}", problems)
+        try:
+            self._reader = ArgumentReader(declared.arguments, declared.defaults)
+        except TypeError as error:
+            problem = f"its arguments cannot be checked: {error}"
+            raise DeclarationError(f"operation {self.name!r}", [problem]) from None
         self.arguments = declared.arguments
         self.result = declared.result
         self.payload = result_encoder(self.name, declared.result)
-        self._reader = ArgumentReader(declared.arguments, declared.defaults)
 
     def __call__(self, ctx: Context[Any], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
         """Call the function as it is, without checks: for one operation that uses another."""
@@ -206,8 +211,8 @@ def _result_shape(hints: Mapping[str, Any], problems: list[str]) -> Shape | None
 
 def _naming_problems(operation: Operation[..., Any]) -> list[str]:
     problems = []
-    if not _NAME.fullmatch(operation.name):
-        problems.append("its name may hold 1 to 64 letters, digits, '_' and '-' and nothing else")
+    if not NAME.fullmatch(operation.name):
+        problems.append(NAME_RULE)
     if not operation.description:
         problems.append("has no docstring; the model and the person at the gate read it")
     return problems

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, Literal, NoReturn, ParamSpec, TypeVar, overload
 
 from pluggableharness.sdk.context import Context
 from pluggableharness.sdk.failures import DeclarationError
-from pluggableharness.sdk.operation import Operation, OperationKind, Risk, Traits
+from pluggableharness.sdk.operation import NAME, NAME_RULE, Operation, OperationKind, Risk, Traits
 from pluggableharness.sdk.settings import SettingsReader
 
 P = ParamSpec("P")
@@ -45,10 +45,10 @@ class Provider(Generic[S]):
         that of the distribution that the calling module belongs to.
 
         Raises:
-            DeclarationError: the name is empty, or the settings cannot be configured.
+            DeclarationError: the name is none, or the settings cannot be configured.
         """
-        if not name:
-            raise DeclarationError("the provider", ["its name is empty"])
+        if not NAME.fullmatch(name):
+            raise DeclarationError(f"provider {name!r}", [NAME_RULE])
         self.name = name
         self.module = _module_of_caller()
         self.settings = SettingsReader(settings)
@@ -82,7 +82,7 @@ class Provider(Generic[S]):
     def resource(
         self,
         *,
-        risk: str,
+        risk: Literal["low", "moderate", "high", "critical"],
         name: str | None = None,
         safe: bool = False,
         key_fields: Sequence[str] = (),

@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from pluggableharness.sdk.arguments import violations, without_nulls
+from pluggableharness.sdk.arguments import probe, violations, without_nulls
 from pluggableharness.sdk.failures import DeclarationError, InvalidArguments
 from pluggableharness.sdk.shapes import Direction, Kind, Shape, Unshapely, shape_of
 from pluggableharness.wire.config_pb2 import AttrType, ConfigAttribute, ConfigSchema
@@ -79,6 +79,10 @@ def _shape(settings: type[Any] | None) -> Shape:
     problems = list(_problems(shape, "settings"))
     if problems:
         raise DeclarationError(subject, problems)
+    try:
+        probe(settings)
+    except TypeError as error:
+        raise DeclarationError(subject, [f"cannot be checked: {error}"]) from None
     return shape
 
 

@@ -188,7 +188,9 @@ class _Reader(Struct, frozen=True):
         try:
             members = tuple(_members(core))
         except NameError as error:
-            return self.refuse(path, f"is {_name(core)}, whose annotations name an unknown {error}")
+            return self.refuse(path, f"is {_name(core)}, whose annotations cannot be read: {error}")
+        if not members:
+            return self.refuse(path, f"is {_name(core)}, which has no fields; use dict[str, Any]")
         shapes: dict[str, Shape] = {}
         required: list[str] = []
         for name, annotation, bare in members:
@@ -198,9 +200,7 @@ class _Reader(Struct, frozen=True):
             shapes[name] = shape
             if self.needed(core, shape, bare, f"{path}.{name}"):
                 required.append(name)
-        return Shape(
-            Kind.OBJECT, core, properties=shapes, required=tuple(required), closed=bool(shapes)
-        )
+        return Shape(Kind.OBJECT, core, properties=shapes, required=tuple(required), closed=True)
 
     def needed(self, core: Any, shape: Shape, bare: bool, path: str) -> bool:
         if self.direction is Direction.OUT:
@@ -221,13 +221,13 @@ _MAPS: Final = (dict, Mapping)
 
 
 def _unwrap(annotation: Any) -> tuple[Any, list[Any], bool]:
-    """Take `Annotated` and `| None` off, in whichever order they were put on."""
+    """Take `Annotated` and `| None` off, in whichever order; return what is inside first."""
     metas: list[Any] = []
     nullable = False
     while True:
         origin = get_origin(annotation)
         if origin is Annotated:
-            metas.extend(annotation.__metadata__)
+            metas = [*annotation.__metadata__, *metas]
             annotation = annotation.__origin__
         elif origin in (typing.Required, typing.NotRequired):
             (annotation,) = get_args(annotation)
@@ -276,7 +276,8 @@ def _limits_problem(kind: Kind, limits: Limits) -> str:
 
 
 def _description(constraints: Sequence[Meta]) -> str:
-    return next((meta.description for meta in constraints if meta.description), "")
+    """Return the outermost: an alias may have one that its use says better."""
+    return next((meta.description for meta in reversed(constraints) if meta.description), "")
 
 
 def _advice(core: Any) -> str:

@@ -262,6 +262,16 @@ class Unshapely(TypedDict):
     code: bytes
 
 
+@dataclass
+class Empty:
+    pass
+
+
+@dataclass
+class Misplaced:
+    limit: Annotated[int | None, Ge(1)] = None
+
+
 DEEP: Any = str
 for _ in range(33):
     DEEP = list[DEEP]
@@ -283,6 +293,9 @@ for _ in range(33):
         (list[str | None], "x[] may not be None; leave such items out"),
         (Endless, "x.inner[] holds Endless within itself; the subset cannot say it"),
         (Unshapely, "x.code is bytes"),
+        (Empty, "x is Empty, which has no fields; use dict[str, Any]"),
+        (Misplaced, "its arguments cannot be checked: Can only set `ge` on a numeric type"),
+        (Annotated[Literal["a"], MinLength(1)], "its arguments cannot be checked: Can only set"),
         (set[str], "x is set[str]; expected str, int, float, bool, Literal of strings"),
         (complex, "x is complex; expected str"),
         (DEEP, "is nested deeper than 32 levels"),
@@ -359,9 +372,10 @@ def test_a_preview_is_async_and_a_render_is_not(provider):
         operation.render(waiting)
 
 
-def test_a_provider_has_a_name():
-    with pytest.raises(DeclarationError, match="its name is empty"):
-        Provider("")
+@pytest.mark.parametrize("name", ["", "a.b", "a b", "x" * 65])
+def test_a_providers_name_is_one_that_an_address_can_hold(name):
+    with pytest.raises(DeclarationError, match="its name may hold 1 to 64 letters"):
+        Provider(name)
 
 
 def test_a_providers_version_is_that_of_its_distribution():
@@ -375,3 +389,20 @@ def test_a_providers_version_is_that_of_its_distribution():
     nowhere = Provider("d")
     nowhere.module = "no_such_package"
     assert nowhere.version == "0.0.0"
+
+
+Path = Annotated[str, Doc("Some file")]
+
+
+def test_the_outermost_description_is_the_one_that_counts(provider):
+    @provider.data_source()
+    async def read(
+        ctx: Context[None],
+        a: Path,
+        b: Annotated[Path, Doc("This file")],
+        c: Annotated[Path | None, Doc("That file")] = None,
+    ) -> Done:
+        """Read."""
+
+    described = {name: shape.description for name, shape in read.arguments.properties.items()}
+    assert described == {"a": "Some file", "b": "This file", "c": "That file"}

@@ -142,6 +142,11 @@ class NoDataclass:
 
 
 @dataclass
+class Misplaced:
+    limit: Annotated[int | None, Ge(1)] = None
+
+
+@dataclass
 class Unfit:
     good: str
     bad: dict[str, int]
@@ -153,6 +158,8 @@ class Unfit:
 def test_settings_that_no_configuration_can_hold_are_refused_at_import():
     with pytest.raises(DeclarationError, match="is no dataclass"):
         Provider("sample", settings=NoDataclass)
+    with pytest.raises(DeclarationError, match="cannot be checked: Can only set `ge`"):
+        Provider("sample", settings=Misplaced)
     with pytest.raises(DeclarationError) as refused:
         Provider("sample", settings=Unfit)
     assert len(refused.value.problems) == 3
