@@ -328,13 +328,24 @@ async def test_a_killed_guard_s_orphans_fall_to_the_guard_above_it() -> None:
 
 
 @pytest.mark.req("K16", "C11")
-async def test_a_command_gets_its_three_streams_and_nothing_else() -> None:
-    inherited, other = os.pipe()
-    os.set_inheritable(inherited, True)
-    async with guarded_process("bash", "-c", OPEN_DESCRIPTORS) as process:
-        assert (await printed(process)).split() == ["0", "1", "2"]
-    os.close(inherited)
-    os.close(other)
+def test_a_command_gets_its_three_streams_and_nothing_else() -> None:
+    lifeline, held = os.pipe()
+    status, other = os.pipe()
+    argv = guarded(["bash", "-c", OPEN_DESCRIPTORS], lifeline=lifeline, status=other)
+    done = subprocess.run(
+        argv, pass_fds=(lifeline, held, status, other), stdout=subprocess.PIPE, timeout=PATIENCE_S
+    )
+    assert done.stdout.split() == [b"0", b"1", b"2"]
+    for descriptor in (lifeline, held, status, other):
+        os.close(descriptor)
+
+
+@pytest.mark.req("K16")
+async def test_a_stream_ends_when_the_command_closes_it() -> None:
+    async with guarded_process("bash", "-c", "echo last words; exec >&-; read") as process:
+        assert process.stdout
+        assert await asyncio.to_thread(process.stdout.read) == b"last words\n"
+        assert process.ending is None
 
 
 async def test_a_command_finds_every_signal_at_its_default() -> None:
