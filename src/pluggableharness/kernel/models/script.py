@@ -175,10 +175,12 @@ def _looked_up(match: re.Match[str], known: Mapping[str, JsonObject], number: in
 
 
 def _step(value: Json, step: str, where: str) -> Json:
+    found: Json
     if isinstance(value, Mapping) and step in value:
-        found: Json = value[step]
-        return found
-    if isinstance(value, list) and step.isdigit() and int(step) < len(value):
-        return value[int(step)]
-    there = ", ".join(sorted(value)) if isinstance(value, Mapping) else type(value).__name__
-    raise ModelFailed(f"{where}: there is no '{step}'; there is: {there}")
+        found = value[step]
+    elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+        found = value[int(step)]
+    else:
+        there = ", ".join(sorted(value)) if isinstance(value, Mapping) else type(value).__name__
+        raise ModelFailed(f"{where}: there is no '{step}'; there is: {there}")
+    return found
