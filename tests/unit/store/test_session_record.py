@@ -61,6 +61,7 @@ async def test_a_session_can_be_read_back_from_its_log(
         "message",
         "decision",
         "tool_result",
+        "decision",
         "tool_call",
         "tool_result",
         "plan",
@@ -79,14 +80,14 @@ async def test_a_session_can_be_read_back_from_its_log(
     assert [message.model for message in spoken] == ["", "list", "list"]
     refused = read_decision(events[3].payload)
     assert (refused.name, refused.tool_use_id, refused.verdict) == ("toy.no", "use-2", None)
-    assert read_call(events[5].payload).tool_name == "read"
-    plan = read_plan(events[7].payload)
+    assert read_call(events[6].payload).tool_name == "read"
+    plan = read_plan(events[8].payload)
     assert (plan.items[0].tool_name, plan.items[0].preview) == ("write", TextNode("writes"))
-    decision = read_decision(events[8].payload)
+    decision = read_decision(events[9].payload)
     assert (decision.tool_use_id, decision.idempotent) == ("use-1", True)
     assert decision.verdict == Verdict(Decision.ALLOW, "test")
-    (applied,) = read_apply(events[11].payload).items
-    assert applied.call_id == decision.call_id == read_outcome(events[10].payload).call_id
+    (applied,) = read_apply(events[12].payload).items
+    assert applied.call_id == decision.call_id == read_outcome(events[11].payload).call_id
     assert applied.outcome == Success({"did": "write"})
     assert read_facts(events[-1].payload)["status"] == "completed"
     assert read_meta(log.path)["status"] == "completed"

@@ -4,6 +4,7 @@ from typing import Any
 
 from pluggableharness.kernel.codec.json_text import json_bytes, json_value
 from pluggableharness.kernel.domain.call import Call, RefusedCall
+from pluggableharness.kernel.domain.operation import Kind, Risk
 from pluggableharness.kernel.domain.recorded import RecordedDecision
 from pluggableharness.kernel.domain.session import SessionEnd
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
@@ -12,7 +13,8 @@ _REFUSED = "refused"
 
 
 def decision_payload(call: Call, verdict: Verdict) -> bytes:
-    """A decision: the verdict, and what pairs the call with the model's message."""
+    """A decision: the verdict, what pairs the call with the model's message, and what of the
+    operation a reader of the record wants to know."""
     operation, downgraded = call.operation, verdict.downgraded_from
     return json_bytes(
         {
@@ -22,6 +24,8 @@ def decision_payload(call: Call, verdict: Verdict) -> bytes:
             "kind": operation.kind.value,
             "risk": operation.risk.value,
             "idempotent": operation.idempotent,
+            "leading": next(iter(operation.input_schema.required), ""),
+            "deadline_s": call.deadline_s,
             "decision": verdict.decision.value,
             "decided_by": verdict.decided_by,
             "reason": verdict.reason,
@@ -53,6 +57,10 @@ def read_decision(payload: bytes) -> RecordedDecision:
             facts["name"],
             facts["idempotent"],
             None if facts["decision"] == _REFUSED else _verdict(facts),
+            Kind(facts.get("kind", Kind.DATA_SOURCE.value)),
+            Risk(facts.get("risk", Risk.READ_ONLY.value)),
+            facts.get("leading", ""),
+            facts.get("deadline_s"),
         )
     except KeyError as missing:
         raise ValueError(f"a decision without {missing}") from None

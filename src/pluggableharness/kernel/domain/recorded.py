@@ -51,7 +51,8 @@ class RecordedDecision:
 
     `name` is the operation's full name, or whatever name the model wrote when there is no
     such operation. `verdict` is None for a call that was refused before policy saw it; its
-    outcome says why.
+    outcome says why. `leading` is the argument by which people recognise such a call, and
+    `deadline_s` the seconds that it was given.
     """
 
     call_id: str
@@ -59,6 +60,10 @@ class RecordedDecision:
     name: str
     idempotent: bool
     verdict: Verdict | None
+    kind: Kind = Kind.DATA_SOURCE
+    risk: Risk = Risk.READ_ONLY
+    leading: str = ""
+    deadline_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,11 @@ from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, 
 from pluggableharness.kernel.domain.outcome import Outcome
 from pluggableharness.kernel.domain.plan import ApplyItem, Plan
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
-from pluggableharness.kernel.domain.verdict import Verdict
+from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.store.log import KERNEL, EventLog
+
+_MOST_PROMPT = 200
+"""Characters of the latest prompt that stand in `session_meta`, for lists of sessions."""
 
 ProducerOf = Callable[[str], Producer]
 """The producer that a provider's name stands for, as it was launched."""
@@ -59,6 +62,8 @@ class SessionLog:
         model = self._model if message.role is Role.ASSISTANT else ""
         payload = message_payload(message, model, usage, cost_usd)
         self._file(EventKind.MESSAGE, payload)
+        if message.role is Role.USER:
+            self._log.put_meta("prompt", message.text[:_MOST_PROMPT])
         if usage != NOTHING_USED or cost_usd:
             self._log.add_cost("session", model, usage, cost_usd)
 
@@ -83,10 +88,12 @@ class SessionLog:
         self._file(EventKind.TOOL_RESULT, record.outcome_payload(refused.id, refused.failure))
 
     def plan(self, plan: Plan) -> None:
-        """File a plan, and its items in their table."""
+        """File a plan, its items in their table, and why policy wants to have some asked."""
         self._file(EventKind.PLAN, record.plan_payload(plan))
         for item in plan.items:
             self._log.put_plan_item(item, plan.turn_id)
+            if item.verdict.decision is Decision.ASK:
+                self.decision(item.call, item.verdict)
 
     def decision(self, call: Call, verdict: Verdict) -> None:
         """File what was decided about a call, and by whom."""

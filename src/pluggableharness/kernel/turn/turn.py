@@ -1,7 +1,7 @@
 """A turn from the model's message to its results: the steps of K1, one after another."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pluggableharness.kernel.domain.call import Call, CallContext, RefusedCall
 from pluggableharness.kernel.domain.identity import ulid
@@ -66,9 +66,11 @@ async def _ask_model(
         await ports.frontend.hear(TextDelta(turn_id, text))
 
     reply = await ports.model.reply(history, offered, heard)
-    ports.record.message(reply.message, reply.usage, reply.cost_usd)
-    await ports.frontend.hear(MessageArrived(turn_id, reply.message))
-    return reply.message
+    # The record has no other place that says which turn a message began.
+    message = replace(reply.message, id=turn_id)
+    ports.record.message(message, reply.usage, reply.cost_usd)
+    await ports.frontend.hear(MessageArrived(turn_id, message))
+    return message
 
 
 def _classify(
