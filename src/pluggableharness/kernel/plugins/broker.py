@@ -18,6 +18,10 @@ _BROKER: Final = "/plugin.GRPCBroker/StartStream"
 _STDIO: Final = "/plugin.GRPCStdio/StreamStdio"
 _SHUTDOWN: Final = "/plugin.GRPCController/Shutdown"
 
+_ANNOUNCE_S: Final = 2.0
+"""Between two announcements. go-plugin forgets one that nobody dials within 5 s, gives each to
+one dialler only, and has a dial wait 5 s for one: so a plugin may dial whenever it likes."""
+
 
 class Broker:
     """The long-lived streams beside the calls of one process."""
@@ -28,15 +32,14 @@ class Broker:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def announce(self, address: str) -> None:
-        """Tell the plugin under which unix socket it finds the kernel's callbacks."""
+        """Tell the plugin, now and again, under which unix socket it finds the callbacks."""
         info = plugin_pb2.ConnInfo(service_id=CALLBACK_SERVICE_ID, network="unix", address=address)
+        data = info.SerializeToString()
         stream = self._channel.stream_stream(_BROKER)()
-        try:
-            await stream.write(info.SerializeToString())
-        except (grpc_aio().RpcError, asyncio.InvalidStateError):
-            return
-        # The stream stays open for as long as the process lives, as go-plugin's hosts do it.
-        self._tasks.append(asyncio.create_task(_read_out(stream)))
+        if await _written(stream, data):
+            # It stays open for as long as the process lives, as go-plugin's hosts do it.
+            self._tasks.append(asyncio.create_task(_read_out(stream)))
+            self._tasks.append(asyncio.create_task(_repeat(stream, data)))
 
     def capture(self) -> None:
         """Take what the plugin's process prints through GRPCStdio, where it has that."""
@@ -65,6 +68,21 @@ class Broker:
                 self._stderr.add(plugin_pb2.StdioData.FromString(data).data)
         except (grpc_aio().RpcError, DecodeError):
             pass
+
+
+async def _written(stream: Channel, data: bytes) -> bool:
+    try:
+        await stream.write(data)
+    except (grpc_aio().RpcError, asyncio.InvalidStateError):
+        return False
+    return True
+
+
+async def _repeat(stream: Channel, data: bytes) -> None:
+    while True:
+        await asyncio.sleep(_ANNOUNCE_S)
+        if not await _written(stream, data):
+            return
 
 
 async def _read_out(stream: Channel) -> None:
