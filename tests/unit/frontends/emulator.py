@@ -2,25 +2,18 @@
 
 import re
 
-_CONTROL = re.compile("\x1b\\[[0-9;]*m|\x1b\\[K|\r|\n|[^\x1b\r\n]+|.", re.DOTALL)
+_CONTROL = re.compile("\x1b\\[[0-9;]*m|\r\x1b\\[K|\n|[^\x1b\r\n]+|.", re.DOTALL)
 
 
 def seen(output: str) -> list[str]:
     """The lines on the screen after `output`; any sequence that is not ours is an error."""
     lines = [""]
-    column = 0
     for part in _CONTROL.findall(output):
-        if part == "\r":
-            column = 0
-        elif part == "\n":
+        if part == "\n":
             lines.append("")
-            column = 0
-        elif part == "\x1b[K":
-            lines[-1] = lines[-1][:column]
-        elif part.startswith("\x1b[") and part.endswith("m"):
-            continue
-        else:
+        elif part == "\r\x1b[K":
+            lines[-1] = ""
+        elif not (part.startswith("\x1b[") and part.endswith("m")):
             assert part.isprintable(), f"raw {part!r} reached the terminal"
-            lines[-1] = lines[-1][:column] + part + lines[-1][column + len(part) :]
-            column += len(part)
+            lines[-1] += part
     return lines

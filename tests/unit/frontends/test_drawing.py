@@ -72,6 +72,11 @@ def test_a_diff_has_line_numbers_and_signs() -> None:
     ]
 
 
+def test_removed_lines_have_their_old_numbers_and_others_their_new_ones() -> None:
+    lines = drawn(diff(" a", "+b", "+c", " d", "-e", "-f", " g", start=8))
+    assert [line.split()[0] for line in lines] == ["8", "9", "10", "11", "10", "11", "12"]
+
+
 def test_a_gap_between_two_hunks_is_seen() -> None:
     first, second = diff("-a", "+b").hunks[0], diff("-c", "+d", start=90).hunks[0]
     assert drawn(DiffNode((first, second)))[2].strip() == "…"
@@ -135,6 +140,13 @@ def test_a_long_line_keeps_its_end_and_says_what_is_hidden() -> None:
     text = "".join(line.plain.strip() for line in drawing.arguments({"command": command}))
     assert "[3,415 characters hidden]" in text
     assert text.endswith("; rm -rf y")
+    assert drawing.remarks.hidden
+
+
+def test_a_long_line_within_a_diff_is_hidden_with_a_remark() -> None:
+    drawing = Drawing(Looks(), 60)
+    text = "".join(line.plain for line in drawing.node(diff("+" + "x" * 5000 + "; rm -rf y")))
+    assert "characters hidden]" in text
     assert drawing.remarks.hidden
 
 

@@ -15,14 +15,19 @@ import pytest
 from pluggableharness.kernel.frontends.keys import Keys
 
 PROGRAM = [str(Path(__file__).with_name("ask_once.py"))]
-TESTS = str(Path(__file__).parents[2])
 PROMPT = "help > "  # colours aside
 BOUND_S = 20
 
 
 def environment(**more: str) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    return {**kept, "PYTHONPATH": TESTS, "TERM": "xterm-256color", "LANG": "C.UTF-8", **more}
+    return {
+        **kept,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+        **more,
+    }
 
 
 class Person:
@@ -226,11 +231,42 @@ def test_without_a_terminal_it_ends_at_once() -> None:
 
 
 @pytest.mark.req("K10")
-def test_a_question_that_nobody_sees_is_not_asked() -> None:
-    """The input is a terminal, but the output goes to a file."""
-    terminal, far = os.openpty()
-    try:
-        assert unattended(far) == "ATTENDED False\nANSWER one None\n"
-    finally:
-        os.close(terminal)
-        os.close(far)
+def test_a_question_that_nobody_sees_is_not_asked(tmp_path: Path) -> None:
+    """The input is a terminal with a person at it, but the output goes to a file."""
+    out = tmp_path / "out"
+    command = f"{sys.executable} {PROGRAM[0]} one > {out}"
+    shell = pexpect.spawn("sh", ["-c", command], env=environment(), timeout=BOUND_S)
+    shell.expect(pexpect.EOF)
+    assert out.read_text() == "ATTENDED False\nANSWER one None\n"
+
+
+@pytest.mark.req("K10")
+def test_a_process_in_the_background_does_not_ask() -> None:
+    """Reading the terminal would stop it."""
+    command = f"set -m; {sys.executable} {PROGRAM[0]} one & wait"
+    shell = pexpect.spawn("sh", ["-c", command], env=environment(), timeout=BOUND_S)
+    shell.expect_exact("ANSWER one None")
+    shell.expect(pexpect.EOF)
+
+
+@pytest.mark.parametrize(("content", "expected"), [("a\nb", ["a", "b", None]), ("", [None])])
+async def test_answers_may_come_from_a_file(
+    content: str, expected: list[str | None], tmp_path: Path
+) -> None:
+    file = tmp_path / "answers"
+    file.write_text(content)
+    with file.open("rb") as answers:
+        keys = Keys(answers.fileno(), piped=True)
+        async with asyncio.timeout(BOUND_S):
+            assert [await keys.key(lambda: None) for _ in expected] == expected
+    assert keys.attended is False
+
+
+async def test_an_answer_without_end_takes_bounded_memory() -> None:
+    read, write = os.pipe()
+    keys = Keys(read, piped=True)
+    os.write(write, b"x" * 65536)
+    async with asyncio.timeout(BOUND_S):
+        assert await keys.line() == "x" * 65536
+    os.close(read)
+    os.close(write)

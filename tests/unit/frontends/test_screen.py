@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.text import Text
 from unit.frontends.emulator import seen
+from unit.frontends.fakes import EDIT, call
 
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.frontends.looks import (
@@ -23,7 +24,7 @@ from pluggableharness.kernel.frontends.looks import (
 )
 from pluggableharness.kernel.frontends.outlet import Outlet
 from pluggableharness.kernel.frontends.screen import Screen
-from pluggableharness.kernel.frontends.words import cut, duration, facts
+from pluggableharness.kernel.frontends.words import brief, cut, duration, facts
 
 
 class Pretended(Outlet):
@@ -117,6 +118,19 @@ def test_the_foot_comes_and_goes_without_a_trace(steps: list[tuple[str, str | No
     assert outs[0] == outs[1]
 
 
+def test_the_foot_makes_room_for_a_question_and_comes_back() -> None:
+    out = io.StringIO()
+    screen = Screen(Pretended(out), Looks(cursor=True))
+    screen.foot(Text("working"))
+    screen.hold()
+    screen.question(Text("allow?"), end="")
+    screen.foot(Text("still working"))
+    assert seen(out.getvalue()) == ["allow?"]
+    screen.question(Text(" yes"))
+    screen.release()
+    assert seen(out.getvalue()) == ["allow? yes", "still working"]
+
+
 def test_the_foot_stays_on_one_line() -> None:
     out = io.StringIO()
     screen = Screen(Pretended(out, 50), Looks(cursor=True))
@@ -188,6 +202,11 @@ def test_facts_are_said_only_when_they_have_the_shape_that_is_known() -> None:
         "2,000 found",
         "cut short",
     ]
+
+
+def test_a_call_is_recognised_by_what_is_short_about_it() -> None:
+    edit = call(EDIT, path="a\nb", note="x", new_str="y" * 50)
+    assert brief(edit, "…") == "a … note=x …"
 
 
 def test_a_cut_is_marked() -> None:

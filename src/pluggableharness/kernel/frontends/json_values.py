@@ -27,8 +27,7 @@ def jsonable(value: Json) -> object:
 
 def ascii_line(value: Json) -> str:
     """The value on one line of printing ASCII: nothing in it can disturb a terminal."""
-    line = json.dumps(jsonable(value), separators=(",", ":"))
-    return line.replace("\x7f", "\\u007f")
+    return json.dumps(jsonable(value), separators=(",", ":"))
 
 
 def compact(value: Json, encoding: str = "utf-8") -> str:
@@ -46,4 +45,4 @@ def _readable(value: Json, encoding: str, indent: int | None) -> str:
     text = json.dumps(jsonable(value), ensure_ascii=False, indent=indent)
     if escaped(text.replace("\n", " "), encoding) is None:
         return text
-    return json.dumps(jsonable(value), indent=indent).replace("\x7f", "\\u007f")
+    return json.dumps(jsonable(value), indent=indent)
