@@ -125,6 +125,13 @@ async def test_text_streams_and_is_wrapped_between_words() -> None:
         assert max(map(len, terminal.screen)) <= 80
 
 
+async def test_a_carriage_return_in_text_overwrites_nothing() -> None:
+    with watched() as terminal:
+        await terminal.hear(TextDelta("t1", "I run rm -rf\r\n and then ls\rhm\n\n\n"))
+        await terminal.hear(MessageArrived("t1", Message(Role.ASSISTANT, ())))
+        assert terminal.screen == ["I run rm -rf", " and then lshm"]
+
+
 async def test_a_message_that_did_not_stream_is_shown_when_it_is_complete() -> None:
     with watched() as terminal:
         await terminal.hear(MessageArrived("t1", Message(Role.ASSISTANT, (Text("Hello."),))))
