@@ -32,6 +32,10 @@ from pluggableharness.wire import (
 )
 from pluggableharness.wire.handshake import Handshake, parse_handshake, plugin_environment
 
+CHATTY = Path(__file__).parent / "process/chatty_provider.py"
+"""A provider with an operation for each thing that can happen on the wire."""
+SECRET = "hunter2-s3cret"
+"""What CHATTY is configured with, and must not say."""
 WAIT = 25.0
 """Bound of every wait, in seconds; reached by a hang only."""
 
@@ -223,3 +227,23 @@ async def _kernel(channel: grpc.aio.Channel, socket_dir: Path) -> AsyncIterator[
 async def _collect(stream: asyncio.StreamReader, into: list[bytes]) -> None:
     while data := await stream.read(65536):
         into.append(data)
+
+
+def details(error: tool_pb2.ToolError) -> dict[str, Any]:
+    return json_format.MessageToDict(error.details)
+
+
+async def said(host: Host, text: str) -> str:
+    """Wait until the provider's real stderr holds `text`, and return all of it."""
+    async with asyncio.timeout(WAIT):
+        while text not in (heard := b"".join(host.stderr).decode()):
+            await asyncio.sleep(0.01)
+    return heard
+
+
+async def end(host: Host, how: str) -> int:
+    """Let the provider end in order, by "shutdown" or "sigterm", and return its exit code."""
+    if how == "shutdown":
+        return await host.shut_down()
+    host.process.send_signal(signal.SIGTERM)
+    return await host.exit_code()

@@ -1,10 +1,11 @@
 """What the tests with real processes share."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from process.harness import Harness
+from provider_host import CHATTY, SECRET, Host, hosted
 
 
 @pytest.fixture
@@ -15,3 +16,18 @@ def harness(tmp_path: Path) -> Iterator[Harness]:
     started = Harness(project, state)
     yield started
     started.close()
+
+
+@pytest.fixture
+async def host(tmp_path: Path) -> AsyncIterator[Host]:
+    """A served provider under a host that has no kernel."""
+    async with hosted(CHATTY, tmp_path, configuration={"token": SECRET}) as started:
+        yield started
+
+
+@pytest.fixture
+async def kernel_host(tmp_path: Path) -> AsyncIterator[Host]:
+    """A served provider under a host whose kernel it can call back."""
+    configuration = {"token": SECRET}
+    async with hosted(CHATTY, tmp_path, with_kernel=True, configuration=configuration) as started:
+        yield started
