@@ -239,6 +239,19 @@ def test_long_arguments_that_a_preview_lacks_are_named_and_can_be_asked_for() ->
     assert "z" * 100 in "".join(line.plain for line in drawn_whole)
 
 
+@pytest.mark.req("K32")
+def test_no_text_can_pretend_to_be_a_line_in_escapes() -> None:
+    assert drawn(TextNode("! grep x")) == ["! ! grep x"]
+    assert drawn(CodeBlockNode("! grep x")) == ["! grep x"]
+    assert drawn(CodeBlockNode("! grep\x1b")) == [r'"! grep\x1b"']
+
+
+def test_what_is_not_shown_of_a_huge_diff_is_not_drawn_either() -> None:
+    """Drawing all of it would hold up every other call for seconds."""
+    huge = diff(*["+line"] * 50_000)
+    assert "49,920 lines hidden" in "".join(drawn(huge))
+
+
 def test_what_a_provider_collapses_is_hidden_and_counted() -> None:
     node = CollapsibleNode("details", (TextNode("a\nb"),), collapsed_by_default=True)
     assert drawn(node) == ["details", "[2 lines hidden]"]

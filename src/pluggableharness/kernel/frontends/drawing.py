@@ -126,11 +126,11 @@ class Drawing:
     def block(self, content: str) -> list[Text]:
         """Text as it is, behind line numbers, which nothing within it can imitate.
 
-        A line end at its end shows as an empty last line.
+        A line end at its end shows as an empty last line. A single line needs no number.
         """
         lines = content.split("\n")
         if len(lines) == 1:
-            return self._prose_line(content, "")
+            return fold(self._quoted(content), self.width)
         size = len(str(len(lines)))
         head, hidden, tail = self._clipped(list(enumerate(lines, 1)), _BLOCK_HEAD, _BLOCK_TAIL)
         drawn = [piece for number, line in head for piece in self._row(f"{number:>{size}}", line)]
@@ -185,7 +185,8 @@ class Drawing:
     def _prose_line(self, line: str, style: str) -> list[Text]:
         text, marked = self._exact(line)
         text.style = style
-        mark = Text("! ", "escape") if marked else Text()
+        # No margin here: a line that begins as if it were marked is marked, too.
+        mark = Text("! ", "escape") if marked or line.startswith("!") else Text()
         return hang(mark, Text(), text, self.width, words=True)
 
     def _row(self, number: str, line: str) -> list[Text]:
@@ -197,22 +198,23 @@ class Drawing:
     def _diff(self, node: DiffNode) -> list[Text]:
         found = rows(node)
         size = len(str(max((row.number for row in found if row), default=0)))
-        drawn = self._diff_texts(found)
-        head, hidden, tail = self._clipped(
-            list(zip(found, drawn, strict=True)), _DIFF_HEAD, _DIFF_TAIL
-        )
-        lines = [piece for row, text in head for piece in self._diff_row(row, text, size)]
+        head, hidden, tail = self._clipped(found, _DIFF_HEAD, _DIFF_TAIL)
+        lines = self._diff_rows(head, size)
         if hidden:
-            lines += self._gap(_left_out([row.text for row, _ in hidden if row]))
-        return lines + [piece for row, text in tail for piece in self._diff_row(row, text, size)]
+            lines += self._gap(_left_out([row.text for row in hidden if row]))
+        return lines + self._diff_rows(tail, size)
 
-    def _diff_texts(self, found: Sequence[Row | None]) -> list[tuple[Text, bool]]:
+    def _diff_rows(self, found: Sequence[Row | None], size: int) -> list[Text]:
         drawn = [
             self._exact(row.text, _DIFF_STYLES[row.op]) if row else (Text(), False) for row in found
         ]
         for old, new in pairs(found):
             _emphasise(drawn[old][0], drawn[new][0])
-        return drawn
+        return [
+            piece
+            for row, text in zip(found, drawn, strict=True)
+            for piece in self._diff_row(row, text, size)
+        ]
 
     def _diff_row(self, row: Row | None, drawn: tuple[Text, bool], size: int) -> list[Text]:
         if row is None:
@@ -245,13 +247,15 @@ class Drawing:
         return [Text.assemble("  ", line) for line in draw(replace(self, width=self.width - 2))]
 
     def _table(self, node: TableNode) -> list[Text]:
-        head = [self._quoted(header, "bold") for header in node.headers]
-        body = [[self._quoted(cell) if cell else Text() for cell in row] for row in node.rows]
-        first, hidden, last = self._clipped(body, _BLOCK_HEAD, _BLOCK_TAIL)
-        if not hidden:
-            return columns([head, *first], self.width)
-        gap = self._gap(counted(len(hidden), "row") + " hidden")
-        return [*columns([head, *first], self.width), *gap, *columns(last, self.width)]
+        names = [self._quoted(header, "bold") for header in node.headers]
+        head, hidden, tail = self._clipped(node.rows, _BLOCK_HEAD, _BLOCK_TAIL)
+        lines = columns([names, *map(self._cells, head)], self.width)
+        if hidden:
+            lines += self._gap(counted(len(hidden), "row") + " hidden")
+        return lines + columns([*map(self._cells, tail)], self.width)
+
+    def _cells(self, row: Sequence[str]) -> list[Text]:
+        return [self._quoted(cell) if cell else Text() for cell in row]
 
     def _list(self, node: ListNode) -> list[Text]:
         size = len(str(len(node.items))) + 1
