@@ -1,0 +1,5 @@
+"""agent.hcl: from its text to a frozen `Config`, with every mistake at its file, line and column.
+
+Owns the language and what each block may hold. Knows neither processes nor sessions: what a
+`Config` becomes there is `kernel.configured`'s to say.
+"""

@@ -1,0 +1,83 @@
+"""A configuration file's text, places in it, and mistakes shown at their places (F1)."""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pluggableharness.kernel.domain.errors import UsageError
+
+_SHOWN = 120
+"""Characters of an offending line that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a text, as offsets in characters; `end` is exclusive."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file's name as it is to be shown, and its text."""
+
+    name: str
+    text: str
+    _lines: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        starts = [0]
+        starts += [at + 1 for at, character in enumerate(self.text) if character == "\n"]
+        object.__setattr__(self, "_lines", tuple(starts))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1, columns in characters."""
+        line = bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
+
+    def where(self, span: Span) -> str:
+        """The place as editors take it: `agent.hcl:3:5`."""
+        line, column = self.place(span.start)
+        return f"{self.name}:{line}:{column}"
+
+    def cut(self, span: Span) -> str:
+        """The text of a span."""
+        return self.text[span.start : span.end]
+
+    def pointed(self, span: Span) -> str:
+        """The line of a span with the span underlined, as two lines."""
+        line, column = self.place(span.start)
+        start = self._lines[line - 1]
+        full = self.text[start:].split("\n", 1)[0].rstrip("\r")
+        shown = full[:_SHOWN].replace("\t", " ")
+        width = max(1, min(span.end - span.start, len(shown) - column + 1))
+        return f"    {shown}\n    {' ' * (column - 1)}{'^' * width}"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake: where it stands, and what is wrong and would be right.
+
+    A problem that is `secret` stands in a line that may hold one, which is then not shown (F6).
+    """
+
+    span: Span
+    message: str
+    secret: bool = False
+
+
+class ConfigError(UsageError):
+    """A configuration cannot be used; the message shows every problem, in the file's order."""
+
+    def __init__(self, source: Source, problems: Iterable[Problem]) -> None:
+        """Draw the problems at their places."""
+        self.source = source
+        self.problems = tuple(sorted(problems, key=lambda one: (one.span.start, one.message)))
+        super().__init__("\n".join(drawn(source, problem) for problem in self.problems))
+
+
+def drawn(source: Source, problem: Problem) -> str:
+    """A problem as a person reads it: place, message, and the line, unless that is a secret."""
+    head = f"{source.where(problem.span)}: {problem.message}"
+    return head if problem.secret else f"{head}\n{source.pointed(problem.span)}"
