@@ -15,6 +15,7 @@ from rogue_host import LIMIT_S, hosted
 
 from pluggableharness.kernel.domain.cancelled import CallCancelled
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, LeadUp, Progress, Success
+from pluggableharness.kernel.plugins.checking import Status, check_provider
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 
 
@@ -116,6 +117,12 @@ def test_harness_call_runs_it(harness: Harness, foreign: Foreign) -> None:
     done = harness.run("call", f"foreign.{foreign.operation}", *pairs, "--json", *command)
     assert done.returncode == 0, done.stderr
     assert "progress" in {line["type"] for line in lines(done.stdout)}
+
+
+@pytest.mark.req("P33")
+async def test_it_passes_the_whole_check(foreign: Foreign) -> None:
+    report = await check_provider(foreign.spec, invoke_resources=True)
+    assert [line for line in report.lines if line.status is not Status.PASSED] == []
 
 
 def running_as(command: tuple[str, ...]) -> list[int]:
