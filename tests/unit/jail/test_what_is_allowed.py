@@ -189,7 +189,7 @@ def test_missing_things_are_not_found_with_the_names_that_look_like_them(
 
 def test_names_shown_with_escapes_can_be_given_back(build: Build, root: Path) -> None:
     """A name that is not UTF-8 cannot travel as text; its visible spelling can."""
-    for name in (b"caf\xe9", "Shot\u202fAM".encode()):
+    for name in (b"caf\xe9", "Shot\u202fAM".encode(), b"two\nlines", b"bell\x07\x7f"):
         (root / os.fsdecode(name)).write_bytes(name)
         assert read(build(root), visible(name)) == name
 

@@ -8,13 +8,14 @@ making, and folders swapped for links between check and use.
 """
 
 from pluggableharness.sdk.jail.beneath import Jail, Place, jail_for
-from pluggableharness.sdk.jail.descent import by_openat2, by_steps
+from pluggableharness.sdk.jail.descent import best, by_openat2, by_steps
 from pluggableharness.sdk.jail.refusals import from_system, kind_of, not_a_file
 from pluggableharness.sdk.jail.spelling import unescaped, visible
 
 __all__ = [
     "Jail",
     "Place",
+    "best",
     "by_openat2",
     "by_steps",
     "from_system",

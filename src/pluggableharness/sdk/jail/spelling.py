@@ -10,7 +10,7 @@ import unicodedata
 from pluggableharness.sdk.failures import InvalidArguments
 
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
-_ASCII = 0x80
+_SPACE, _DELETE, _ASCII = 0x20, 0x7F, 0x80
 
 
 def visible(name: bytes | str) -> str:
@@ -41,8 +41,8 @@ def _escape(character: str) -> str:
 def unescaped(text: str) -> str:
     r"""Read back what `visible` wrote, so that a name shown by one call can be given to the next.
 
-    Only escapes of what lies outside ASCII are read: `\x2egit` stays what it is, so that a rule
-    about paths cannot be spelled around.
+    Of ASCII only escapes of control characters are read: `\x2egit` stays what it is, so that a
+    rule about paths cannot be spelled around.
     """
     return _ESCAPE.sub(_character, text) if "\\" in text else text
 
@@ -50,9 +50,10 @@ def unescaped(text: str) -> str:
 def _character(match: re.Match[str]) -> str:
     byte, short, long = match.groups()
     code = int(byte or short or long, 16)
-    if code < _ASCII or 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
+    is_control = 0 < code < _SPACE or code == _DELETE
+    if (code < _ASCII and not is_control) or 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
         return match.group()
-    return chr(0xDC00 + code) if byte else chr(code)
+    return chr(0xDC00 + code) if byte and not is_control else chr(code)
 
 
 def encoded(text: str, field: str = "path") -> bytes:
