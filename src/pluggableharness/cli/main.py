@@ -15,6 +15,7 @@ COMMANDS = {
     "run": "run a session: a model proposes, you decide, providers do the work",
     "call": "call one operation yourself and see what it streams and returns",
     "tools": "list the operations that the providers offer",
+    "sessions": "list, show, replay, resume, verify and export what was recorded",
     "check": "hold any executable against the contract of a provider",
 }
 

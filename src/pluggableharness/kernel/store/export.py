@@ -88,7 +88,8 @@ def export_line(event: Event) -> bytes:
         event.hash.hex(),
         payload_view(event),
     )
-    text = msgspec.json.encode(line).decode()
+    # protobuf's maps come in another order in every process, and a line has to stay the same.
+    text = msgspec.json.encode(line, order="deterministic").decode()
     for end, escape in _LINE_ENDS.items():
         text = text.replace(end, escape)
     return text.encode() + b"\n"

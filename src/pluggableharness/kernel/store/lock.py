@@ -54,6 +54,17 @@ def drop_lock(lock: Lock, log: Path) -> None:
     os.close(lock.descriptor)
 
 
+def holders() -> frozenset[int]:
+    """The inodes of all files that any process has locked so.
+
+    As the system lists them: to try a lock would refuse it, for that moment, to a kernel.
+    """
+    with open("/proc/locks", encoding="ascii") as file:
+        rows = [line.split() for line in file]
+    # A line of one that waits has "->" after its number.
+    return frozenset(int(row[5].rpartition(":")[2]) for row in rows if row[1] == "FLOCK")
+
+
 def _open(log: Path, path: Path) -> tuple[int, bool]:
     """A descriptor of the lock file, and whether the file was there before."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -73,3 +73,9 @@ PRODUCERS = "SELECT * FROM producers"
 LAST_SEQUENCE = "SELECT coalesce(max(sequence), 0) FROM events"
 META = "SELECT key, value FROM session_meta"
 SPENT = "SELECT account, sum(cost_usd) FROM cost_ledger GROUP BY account"
+EXTENT = (
+    "SELECT coalesce((SELECT time FROM events WHERE sequence = 1), 0),"
+    " coalesce((SELECT time FROM events ORDER BY sequence DESC LIMIT 1), 0),"
+    " coalesce((SELECT max(sequence) FROM events), 0)"
+)
+COST = "SELECT coalesce(sum(cost_usd), 0) FROM cost_ledger"

@@ -1,0 +1,260 @@
+"""A recorded session as the news that it once was (K30).
+
+From the rows alone: nothing is run, asked or written, and no provider is needed. Told is what
+is recorded: output, progress and text as it streamed are not, and what the kernel never said
+because it was interrupted, the end of a cancelled call say, is told here all the same.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from pluggableharness.kernel.codec.record import read_apply, read_call, read_outcome, read_plan
+from pluggableharness.kernel.codec.record_facts import read_decision, read_facts
+from pluggableharness.kernel.codec.record_messages import read_message
+from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
+from pluggableharness.kernel.domain.event import Event, EventKind
+from pluggableharness.kernel.domain.message import Message, Role
+from pluggableharness.kernel.domain.news import (
+    CallEnded,
+    CallRefused,
+    CallStarted,
+    ItemDecided,
+    MessageArrived,
+    News,
+    Notice,
+    PlanApplied,
+    PlanReady,
+    SessionEnded,
+    SessionStarted,
+)
+from pluggableharness.kernel.domain.operation import Kind, Operation, Risk, Schema, SchemaType
+from pluggableharness.kernel.domain.outcome import Failure
+from pluggableharness.kernel.domain.plan import ApplyItem, Plan, PlanItem
+from pluggableharness.kernel.domain.recorded import (
+    RecordedCall,
+    RecordedDecision,
+    RecordedPlan,
+    RecordedPlanItem,
+)
+from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
+from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.domain.verdict import Decision, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """A person's message, which no frontend hears: whoever watches has written it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A piece of the story and when its row was filed, in microseconds since 1970."""
+
+    time: int
+    piece: News | Prompted
+
+
+def story(events: Iterable[Event]) -> Iterator[Told]:
+    """The news of a session, in the order of its rows.
+
+    `events` are a log's, from its first on. Raises ValueError for rows that the kernel did
+    not write; those of providers are passed over.
+    """
+    session_id, directory = "", ""
+    for stretch in _stretches(events):
+        first = stretch[0]
+        if first.kind == EventKind.SESSION:
+            facts = read_facts(first.payload)
+            session_id = str(facts.get("session_id", session_id))
+            directory = str(facts.get("working_directory", directory))
+        message = _message(first)
+        if message is not None and message.role is Role.USER:
+            yield Told(first.time, Prompted(message.text))
+        yield from _Turn(session_id, directory, message).told(stretch)
+
+
+def _stretches(events: Iterable[Event]) -> Iterator[list[Event]]:
+    """A message with all rows up to the next one; what stands before the first by itself."""
+    stretch: list[Event] = []
+    for event in events:
+        if event.kind == EventKind.MESSAGE and stretch:
+            yield stretch
+            stretch = []
+        stretch.append(event)
+    if stretch:
+        yield stretch
+
+
+def _message(event: Event) -> Message | None:
+    if event.kind != EventKind.MESSAGE or event.producer.category != "kernel":
+        return None
+    return read_message(event.payload).reply.message
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One stretch: what its rows say about each call, gathered before anything is told."""
+
+    session_id: str
+    directory: str
+    message: Message | None
+    pairs: dict[str, RecordedDecision] = field(default_factory=dict)
+    policy: dict[str, Verdict] = field(default_factory=dict)
+    last: dict[str, int] = field(default_factory=dict)
+    calls: dict[str, Call] = field(default_factory=dict)
+    items: dict[str, PlanItem] = field(default_factory=dict)
+    started: set[str] = field(default_factory=set)
+
+    def told(self, stretch: list[Event]) -> Iterator[Told]:
+        """The news of the stretch."""
+        ours = [event for event in stretch if _is_ours(event)]
+        for event in ours:
+            self._gather(event)
+        for event in ours:
+            for news in self._news(event):
+                yield Told(event.time, news)
+
+    def _gather(self, event: Event) -> None:
+        if event.kind == EventKind.DECISION:
+            decision = read_decision(event.payload)
+            self.pairs[decision.call_id] = decision
+            if decision.verdict is not None:
+                self.policy.setdefault(decision.call_id, decision.verdict)
+        elif event.kind == EventKind.TOOL_RESULT:
+            self.last[read_outcome(event.payload).call_id] = event.sequence
+
+    def _news(self, event: Event) -> Iterator[News]:
+        match event.kind:
+            case EventKind.MESSAGE:
+                if self.message is not None and self.message.role is Role.ASSISTANT:
+                    yield MessageArrived(self.message.id, self.message)
+            case EventKind.TOOL_CALL:
+                yield from self._sent(read_call(event.payload), event.producer.name)
+            case EventKind.TOOL_RESULT:
+                yield from self._ended(event)
+            case EventKind.PLAN:
+                yield PlanReady(self._plan(read_plan(event.payload)))
+            case EventKind.DECISION:
+                yield from self._decided(read_decision(event.payload))
+            case EventKind.APPLY:
+                applied = read_apply(event.payload)
+                ends = [
+                    ApplyItem(self.items[end.item_id], end.applied, end.outcome)
+                    for end in applied.items
+                    if end.item_id in self.items
+                ]
+                yield PlanApplied(applied.turn_id, tuple(ends))
+            case EventKind.SESSION:
+                yield from self._session(event)
+            case _:
+                pass
+
+    def _sent(self, call: RecordedCall, provider: str) -> Iterator[News]:
+        """A call's first attempt; the later ones were never news."""
+        if call.id not in self.started and self._pair(call.id).kind is not Kind.INTERACTIVE:
+            self.started.add(call.id)
+            made = self._call(call.id, provider, call.tool_name, call.arguments, call.context)
+            yield CallStarted(made)
+
+    def _ended(self, event: Event) -> Iterator[News]:
+        """How the last attempt ended, or what was refused."""
+        ended = read_outcome(event.payload)
+        if self.last[ended.call_id] != event.sequence:
+            return
+        pair = self.pairs.get(ended.call_id)
+        if pair is not None and pair.verdict is None and isinstance(ended.outcome, Failure):
+            yield CallRefused(self._turn_id, self._refused(pair, ended.outcome))
+        elif ended.call_id in self.calls:
+            yield CallEnded(self.calls[ended.call_id], ended.outcome)
+        elif pair is not None:
+            yield CallEnded(self._unsent(pair), ended.outcome)
+
+    def _decided(self, decision: RecordedDecision) -> Iterator[News]:
+        verdict = decision.verdict
+        item = next((i for i in self.items.values() if i.call.id == decision.call_id), None)
+        if item is not None and verdict is not None and verdict.decision is not Decision.ASK:
+            decided = replace(item, verdict=verdict)
+            self.items[item.id] = decided
+            yield ItemDecided(decided, verdict)
+
+    def _plan(self, plan: RecordedPlan) -> Plan:
+        items = tuple(self._item(item, plan.turn_id) for item in plan.items)
+        self.items.update((item.id, item) for item in items)
+        return Plan(plan.turn_id, items)
+
+    def _item(self, raw: RecordedPlanItem, turn_id: str) -> PlanItem:
+        context = CallContext(self.session_id, turn_id, self.directory)
+        call = self._call(raw.call_id, raw.provider, raw.tool_name, raw.arguments, context)
+        operation = replace(
+            call.operation, kind=raw.kind, risk=raw.risk, description=raw.description
+        )
+        self.calls[call.id] = call = replace(call, operation=operation)
+        bare = Verdict(raw.decision, raw.decided_by)
+        return PlanItem(raw.id, call, raw.preview, self.policy.get(call.id, bare))
+
+    def _call(
+        self, call_id: str, provider: str, name: str, arguments: JsonObject, context: CallContext
+    ) -> Call:
+        """The call as far as it is known; what is known of it already stays."""
+        if call_id not in self.calls:
+            pair = self._pair(call_id)
+            operation = _operation(provider, name, pair)
+            self.calls[call_id] = Call(
+                call_id, operation, arguments, context, pair.tool_use_id, pair.deadline_s
+            )
+        return self.calls[call_id]
+
+    def _pair(self, call_id: str) -> RecordedDecision:
+        return self.pairs.get(call_id) or RecordedDecision(call_id, "", "", False, None)
+
+    def _unsent(self, pair: RecordedDecision) -> Call:
+        provider, _, name = pair.name.partition(".")
+        context = CallContext(self.session_id, self._turn_id, self.directory)
+        written = self._proposed(pair).arguments
+        arguments = {} if isinstance(written, str) else written
+        return self._call(pair.call_id, provider, name, arguments, context)
+
+    def _refused(self, pair: RecordedDecision, failure: Failure) -> RefusedCall:
+        arguments = self._proposed(pair).arguments
+        return RefusedCall(pair.call_id, pair.tool_use_id, pair.name, arguments, failure)
+
+    def _proposed(self, pair: RecordedDecision) -> ProposedCall:
+        calls = self.message.calls if self.message else ()
+        found = (call for call in calls if call.tool_use_id == pair.tool_use_id)
+        return next(found, ProposedCall(pair.tool_use_id, pair.name, {}))
+
+    @property
+    def _turn_id(self) -> str:
+        return self.message.id if self.message else ""
+
+    def _session(self, event: Event) -> Iterator[News]:
+        facts = read_facts(event.payload)
+        match facts.get("event"):
+            case "started" | "resumed":
+                yield SessionStarted(self.session_id, self.directory, str(facts.get("model", "")))
+            case "recovered":
+                yield Notice("warning", str(facts.get("message", "")))
+            case "ended":
+                status = SessionStatus(facts["status"])
+                end = SessionEnd(self.session_id, status, facts["reason"], facts["final_text"])
+                yield SessionEnded(end, event.hash.hex())
+            case _:
+                pass
+
+
+def _is_ours(event: Event) -> bool:
+    """Whether the kernel wrote the row: providers may emit the same kinds, to say anything."""
+    if event.kind in (EventKind.TOOL_CALL, EventKind.TOOL_RESULT):
+        return True
+    return event.producer.category == "kernel"
+
+
+def _operation(provider: str, name: str, pair: RecordedDecision) -> Operation:
+    """An operation with what the record knows of it; its schemas are not there."""
+    required = (pair.leading,) if pair.leading else ()
+    schema = Schema(SchemaType.OBJECT, required=required)
+    kind = pair.kind
+    risk = pair.risk if kind is Kind.RESOURCE else Risk.READ_ONLY
+    return Operation(provider, name, kind, risk, "", schema, schema, idempotent=pair.idempotent)
