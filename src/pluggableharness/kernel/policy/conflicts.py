@@ -29,6 +29,8 @@ def conflicts(rules: Iterable[Rule]) -> tuple[Conflict, ...]:
     first: dict[object, Rule] = {}
     found: list[Conflict] = []
     for rule in rules:
+        if rule.when:
+            continue
         earlier = first.setdefault(rule.match, rule)
         if earlier is not rule:
             found.append(Conflict(earlier, rule))

@@ -17,14 +17,16 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a rule was written; `line` counts from 1."""
+    """Where a rule was written; `line` and `column` count from 1, and 0 is an unknown column."""
 
     file: str
     line: int
+    column: int = 0
 
     def __str__(self) -> str:
         """The position as editors take it."""
-        return f"{self.file}:{self.line}"
+        column = f":{self.column}" if self.column else ""
+        return f"{self.file}:{self.line}{column}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Rule:
 
     Each of the four fields is a set of values of which one must be the operation's, or None
     when the rule does not name it; an empty set matches nothing. `tool_name` is an operation's
-    own name, without its provider.
+    own name, without its provider. `when` is a condition on the call, "" when there is none.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Rule:
     kind: frozenset[Kind] | None = None
     reason: str = ""
     position: Position | None = None
+    when: str = ""
 
     @property
     def match(self) -> tuple[frozenset[object] | None, ...]:
@@ -56,7 +59,9 @@ class Rule:
         return tuple(values is not None for values in self.match)
 
     def matches(self, operation: Operation) -> bool:
-        """Whether it speaks of the operation."""
+        """Whether it speaks of the operation; a condition that nobody looks at allows nothing."""
+        if self.when and self.action is Action.ALLOW:
+            return False
         return (
             (self.tool_name is None or operation.name in self.tool_name)
             and (self.provider is None or operation.provider in self.provider)
