@@ -15,7 +15,7 @@ from rogue_host import LIMIT_S, MINE, Host, hosted, processes_with, rogue, secon
 
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Success
 from pluggableharness.kernel.domain.render import TextNode
-from pluggableharness.kernel.plugins import supervisor
+from pluggableharness.kernel.plugins import seat, supervisor
 from pluggableharness.kernel.plugins.errors import ProviderLoadError, ProvidersNotLoaded
 from pluggableharness.kernel.plugins.launch import launch, private_directory
 from pluggableharness.kernel.plugins.process import start_provider
@@ -60,12 +60,15 @@ def command(*argv: str) -> ProviderSpec:
     return ProviderSpec("broken", argv)
 
 
+SLEEP = seconds(1017)
+
+
 @pytest.mark.req("K15")
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        (command("sleep", seconds(1017)), "no handshake line within 1 s"),
-        (rogue("broken", prints="1|1|unix|/tmp"), "'1|1|unix|/tmp'"),
+        (command("sleep", SLEEP), "no handshake line within 1 s"),
+        (command("sh", "-c", f"printf '1|1|unix|/tmp'; exec sleep {SLEEP}"), "'1|1|unix|/tmp'"),
     ],
 )
 async def test_a_plugin_without_a_handshake_fails_in_time_and_leaves_nothing(
@@ -74,7 +77,7 @@ async def test_a_plugin_without_a_handshake_fails_in_time_and_leaves_nothing(
     """Case plugin-process-01: three failures, nothing left of them, then a good one works."""
     for _ in range(3):
         assert told in await refused(spec, TOLD_S)
-        assert processes_with(spec.command[-1]) == []
+        assert processes_with(SLEEP) == []
         assert list(shared_directory.iterdir()) == []
     good = await start_provider(rogue(), Host()._file)
     await good.close()
@@ -269,24 +272,26 @@ async def test_who_stops_waiting_does_not_stop_the_start_for_others() -> None:
 
 @pytest.mark.req("K15")
 async def test_after_crashes_without_a_success_between_the_restart_waits() -> None:
-    pauses: list[float] = []
+    pauses: list[int] = []
     real = asyncio.sleep
 
     async def sleep(seconds: float) -> None:
-        pauses.append(round(seconds, 1))
+        # In thousands, of which the time that the test itself takes is nothing.
+        pauses.append(round(seconds / 1000))
         await real(0)
 
     async with hosted() as host:
         with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(seat, "_FIRST_PAUSE_S", 1_000.0)
+            patch.setattr(seat, "_LONGEST_PAUSE_S", 3_000.0)
             patch.setattr("pluggableharness.kernel.plugins.seat.asyncio.sleep", sleep)
             for _ in range(3):
                 await host.run("rogue.run", ("exit", 1))
             await host.run()
             await host.run("rogue.run", ("exit", 1))
             await host.run()
-    waited = [pause for pause in pauses if pause > 0]
-    assert waited == sorted(waited) and len(waited) == 3
-    assert pauses[-1] == 0, "at once after a call that had succeeded"
+    restarts = [pause for pause in pauses if pause != 0] + pauses[-1:]
+    assert restarts == [1, 2, 3, 0], "longer each time, and at once after a success"
 
 
 @pytest.mark.req("P1", "P2")
