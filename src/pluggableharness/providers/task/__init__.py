@@ -1,0 +1,1 @@
+"""Tasks that a session keeps track of: created, updated, listed, surviving restarts (C19)."""

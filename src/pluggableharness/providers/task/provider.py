@@ -1,0 +1,151 @@
+"""task_create, task_update, task_list: a list of work that survives restarts (C19)."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pluggableharness.providers.task.store import Change, Status, Task, TaskStore
+from pluggableharness.sdk import (
+    Context,
+    Doc,
+    Ge,
+    InvalidArguments,
+    Le,
+    MinLength,
+    PermissionDenied,
+    Provider,
+)
+from pluggableharness.sdk.render import Listing, Node, Style, Text
+
+_MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "cancelled": "[-]"}
+_FOLDER, _FILE = ".agent", "tasks.sqlite"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The provider's block in agent.hcl."""
+
+    scope: Annotated[
+        Literal["project", "session"],
+        Doc("Whether all sessions of a project share one list, or each has its own"),
+    ] = "project"
+
+
+@dataclass(frozen=True, slots=True)
+class One:
+    """The task as it is now."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """The tasks in the order in which they were created."""
+
+    tasks: list[Task]
+    total: int
+    truncated: bool
+
+
+provider = Provider("task", settings=Settings)
+
+_TITLE = Doc("What is to be done, in one line")
+_DEPENDS = Doc("Ids of the tasks that have to be completed first; replaces those there were")
+
+
+@provider.resource(risk="low")
+async def task_create(
+    ctx: Context[Settings],
+    title: Annotated[str, _TITLE, MinLength(1)],
+    description: Annotated[str | None, Doc("What the title leaves out")] = None,
+    status: Annotated[Status, Doc("Where it stands")] = "pending",
+    depends_on: Annotated[list[str] | None, _DEPENDS] = None,
+) -> One:
+    """Add a task to the list of this project."""
+    change = Change(title, description, status, depends_on)
+    return One(await _with_store(ctx, lambda store: store.create(change)))
+
+
+@provider.resource(risk="low", safe=True, key_fields=("id",), idempotent=True)
+async def task_update(
+    ctx: Context[Settings],
+    id: Annotated[str, Doc("The task, as task_create or task_list gave it")],  # noqa: A002
+    title: Annotated[str | None, _TITLE, MinLength(1)] = None,
+    description: Annotated[str | None, Doc("What the title leaves out")] = None,
+    status: Annotated[Status | None, Doc("Where it stands")] = None,
+    depends_on: Annotated[list[str] | None, _DEPENDS] = None,
+) -> One:
+    """Change a task: only the fields that are given."""
+    change = Change(title, description, status, depends_on)
+    if change == Change():
+        raise InvalidArguments("task_update: give at least one field to change")
+    return One(await _with_store(ctx, lambda store: store.update(id, change)))
+
+
+@provider.data_source(idempotent=True)
+async def task_list(
+    ctx: Context[Settings],
+    status: Annotated[Status | None, Doc("Only tasks that stand so")] = None,
+    limit: Annotated[int, Doc("At most so many"), Ge(1), Le(1000)] = 200,
+) -> Several:
+    """List the tasks of this project in the order in which they were created."""
+    if not (Path(ctx.working_directory) / _FOLDER / _FILE).exists():
+        return Several([], 0, False)
+    tasks, total = await _with_store(ctx, lambda store: store.listed(status, limit))
+    return Several(tasks, total, total > len(tasks))
+
+
+@task_create.render
+def _(payload: dict[str, Any]) -> Node:
+    return _line(payload["task"])
+
+
+@task_update.render
+def _(payload: dict[str, Any]) -> Node:
+    return _line(payload["task"])
+
+
+@task_list.render
+def _(payload: dict[str, Any]) -> Node:
+    return Listing([_line(task) for task in payload["tasks"]])
+
+
+def _line(task: dict[str, Any]) -> Text:
+    done = task["status"] in ("completed", "cancelled")
+    needs = f" (after {', '.join(task['depends_on'])})" if task.get("depends_on") else ""
+    text = f"{_MARKS[task['status']]} {task['id']} {task['title']}{needs}"
+    return Text(text, Style.DIM if done else None)
+
+
+async def _with_store(ctx: Context[Settings], work: Callable[[TaskStore], T]) -> T:
+    """Work on the project's store in a thread, since another process may hold its lock."""
+    # Put off: what lists the operations needs no threads.
+    import asyncio
+
+    scope = ctx.session_id if ctx.settings.scope == "session" else ""
+    path = _place(Path(ctx.working_directory))
+    return await asyncio.to_thread(work, TaskStore(path, scope))
+
+
+def _place(project: Path) -> str:
+    """The store's path; it and its folder are made for their owner, and never links.
+
+    A repository may hold anything, also a link of this name that leads elsewhere.
+    """
+    folder = project / _FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for path in (folder, folder / _FILE):
+        if path.is_symlink():
+            raise PermissionDenied(
+                f"{path} is a symbolic link, so the task list is not kept there. Remove it."
+            )
+    descriptor = os.open(folder / _FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    os.close(descriptor)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text(f"/{_FILE}*\n/outputs/\n")
+    return str(folder / _FILE)
