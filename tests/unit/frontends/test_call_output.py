@@ -121,6 +121,10 @@ async def test_the_main_text_is_the_output_and_the_rest_is_said_beside_it() -> N
     assert err.decode() == 'path: "a\\u200b"\ntotal_lines: 2\n'
 
 
+async def test_a_last_line_without_end_is_ended() -> None:
+    assert (await Piped().hears(ended({"content": "1|x"})))[0] == b"1|x\n"
+
+
 async def test_streamed_output_is_not_repeated() -> None:
     out, err = await Piped().hears(output(b"hi\n"), ended({"output": "hi\n", "exit_code": 3}))
     assert out == b"hi\n"

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from unit.frontends.fakes import TEXT, call, operation
-from unit.frontends.test_terminal import BOUND_S, watched
+from unit.frontends.watching import BOUND_S, watched
 
 from pluggableharness.kernel.domain.operation import Kind, Schema, SchemaType
 from pluggableharness.kernel.domain.values import JsonObject

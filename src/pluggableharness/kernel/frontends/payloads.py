@@ -30,9 +30,9 @@ def main_field(payload: JsonObject) -> str | None:
 
 
 def as_lines(value: Json) -> str:
-    """A main part as a pipe would have it: text as it is, a list one item a line."""
+    """A main part as a pipe would have it, a list one item a line; the last line is ended."""
     if isinstance(value, str):
-        return value
+        return value if value.endswith("\n") else value + "\n"
     if isinstance(value, Sequence):
         return "".join(f"{item if isinstance(item, str) else compact(item)}\n" for item in value)
     return compact(value) + "\n"
