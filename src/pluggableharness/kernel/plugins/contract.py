@@ -15,7 +15,7 @@ from pluggableharness.kernel.codec.settings import SETTING_TYPES, setting_from_w
 from pluggableharness.kernel.codec.tool import KINDS, RISKS, operation_from_wire
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk
 from pluggableharness.kernel.domain.settings import Setting, SettingType
-from pluggableharness.kernel.plugins.settings import setting_problems
+from pluggableharness.kernel.schema.settings import setting_problems
 from pluggableharness.kernel.schema import declaration_problems
 from pluggableharness.wire import config_pb2, schema_pb2, tool_pb2
 
@@ -194,7 +194,7 @@ def _default_problems(raw: config_pb2.ConfigAttribute, kind: SettingType, where:
         yield f"{where}.default_json", _shown(raw.default_json), "JSON"
         return
     for problem in setting_problems([Setting(raw.name, kind)], {raw.name: default}):
-        yield f"{where}.default_json", _shown(raw.default_json), problem.partition(": ")[2]
+        yield f"{where}.default_json", _shown(raw.default_json), problem.message
 
 
 def _member(wire: object, number: int) -> str:

@@ -12,7 +12,7 @@ from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.plugins.contract import check_contract
 from pluggableharness.kernel.plugins.errors import ProviderLoadError
 from pluggableharness.kernel.plugins.launch import HANDSHAKE_S, StartFailed
-from pluggableharness.kernel.plugins.settings import secrets, setting_problems, with_defaults
+from pluggableharness.kernel.schema.settings import secrets, setting_problems, with_defaults
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.transport import TOOL_SERVICE, Channel, grpc_aio
 from pluggableharness.wire import tool_pb2

@@ -4,7 +4,7 @@ import pytest
 
 from pluggableharness.kernel.domain.settings import Setting, SettingType
 from pluggableharness.kernel.domain.values import Json
-from pluggableharness.kernel.plugins.settings import secrets, setting_problems, with_defaults
+from pluggableharness.kernel.schema.settings import secrets, setting_problems, with_defaults
 
 SETTINGS = (
     Setting("roots", SettingType.LIST_STRING, default=["/"]),
@@ -28,13 +28,13 @@ def test_a_configuration_that_fits_has_no_problems() -> None:
         "search": {"limit": 3, "tokens": {"a": "b"}},
         "roots": [],
     }
-    assert list(setting_problems(SETTINGS, config)) == []
+    assert [str(one) for one in setting_problems(SETTINGS, config)] == []
 
 
 @pytest.mark.req("P28")
 def test_every_missing_unknown_or_wrong_field_is_named() -> None:
     config: dict[str, Json] = {"root": ["/"], "roots": [1], "search": {"engine": 5}}
-    assert list(setting_problems(SETTINGS, config)) == [
+    assert [str(one) for one in setting_problems(SETTINGS, config)] == [
         "root: there is no such setting; did you mean roots?",
         "roots: expected a list of strings, got a list",
         "key: missing; it is a string: The key.",
@@ -46,7 +46,7 @@ def test_every_missing_unknown_or_wrong_field_is_named() -> None:
 @pytest.mark.req("P28", "P31")
 @pytest.mark.parametrize("value", [["s3cret"], {"a": "s3cret"}, 5, True])
 def test_a_wrong_sensitive_value_is_not_shown(value: Json) -> None:
-    [problem] = setting_problems(SETTINGS, {"key": value})
+    [problem] = map(str, setting_problems(SETTINGS, {"key": value}))
     assert problem.startswith("key: expected a string")
     assert "s3cret" not in problem
 

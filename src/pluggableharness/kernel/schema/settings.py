@@ -5,10 +5,22 @@ Pure. Problems name the setting by its path and never show a sensitive value (P3
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
+from typing import NamedTuple
 
 from pluggableharness.kernel.domain.settings import Setting, SettingType
 from pluggableharness.kernel.domain.values import Json, JsonObject
-from pluggableharness.kernel.schema import nearest
+from pluggableharness.kernel.schema.nearest import nearest
+
+
+class SettingProblem(NamedTuple):
+    """What is wrong with a setting, which `path` names with dots."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
 
 _EXPECTED = {
     SettingType.STRING: "a string",
@@ -38,19 +50,20 @@ def with_defaults(settings: Sequence[Setting], config: JsonObject) -> JsonObject
 
 def setting_problems(
     settings: Sequence[Setting], config: JsonObject, path: str = ""
-) -> Iterator[str]:
-    """Yield one line for each setting that is missing, unknown or of the wrong type."""
+) -> Iterator[SettingProblem]:
+    """Yield one problem for each setting that is missing, unknown or of the wrong type."""
     declared = {setting.name: setting for setting in settings}
     for name in config:
         if name not in declared:
-            yield f"{path}{name}: there is no such setting{_hint(name, declared)}"
+            yield SettingProblem(f"{path}{name}", f"there is no such setting{_hint(name, declared)}")
     for setting in settings:
         where = f"{path}{setting.name}"
         value = config.get(setting.name)
         if value is not None:
             yield from _value_problems(setting, value, where)
         elif setting.required:
-            yield f"{where}: missing; it is {_EXPECTED[setting.type]}{_purpose(setting)}"
+            expected = f"{_EXPECTED[setting.type]}{_purpose(setting)}"
+            yield SettingProblem(where, f"missing; it is {expected}")
 
 
 def secrets(settings: Sequence[Setting], config: JsonObject) -> tuple[str, ...]:
@@ -60,9 +73,9 @@ def secrets(settings: Sequence[Setting], config: JsonObject) -> tuple[str, ...]:
     )
 
 
-def _value_problems(setting: Setting, value: Json, where: str) -> Iterator[str]:
+def _value_problems(setting: Setting, value: Json, where: str) -> Iterator[SettingProblem]:
     if not _fits(setting.type, value):
-        yield f"{where}: expected {_EXPECTED[setting.type]}, got {_kind(value)}"
+        yield SettingProblem(where, f"expected {_EXPECTED[setting.type]}, got {_kind(value)}")
     elif setting.settings and isinstance(value, Mapping):
         yield from setting_problems(setting.settings, value, f"{where}.")
 

@@ -1,0 +1,221 @@
+"""From agent.hcl to a `Config`, or to everything that is wrong with it (F1, F2)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pluggableharness.kernel.config.config import Config, Hook, Known, ProviderConfig, Settings
+from pluggableharness.kernel.config.evaluate import Scope
+from pluggableharness.kernel.config.parser import parse
+from pluggableharness.kernel.config.policies import rules
+from pluggableharness.kernel.config.profiles import profile
+from pluggableharness.kernel.config.providers import Providers
+from pluggableharness.kernel.config.reading import Fields, Reading
+from pluggableharness.kernel.config.source import ConfigError, Problem, Source, Span
+from pluggableharness.kernel.config.syntax import Block, Body
+from pluggableharness.kernel.domain.errors import UsageError
+
+FILE_NAME: Final = "agent.hcl"
+
+_LARGEST: Final = 1 << 20
+"""Bytes: a hundred times what a long configuration has."""
+
+_LABELS: Final = {
+    "required_providers": None,
+    "provider": "the provider's name",
+    "policy": "a name",
+    "agent_profile": "a name",
+    "hook": "the point that it hooks into",
+    "settings": None,
+}
+"""What each block's label is; None where it has none."""
+
+POINTS: Final = (
+    "session-start",
+    "pre-model-call",
+    "post-model-response",
+    "pre-tool-call",
+    "plan-ready",
+    "post-tool-call",
+    "post-apply",
+    "session-end",
+)
+"""Where hooks can be (K25)."""
+
+MODES: Final = ("observe", "transform", "veto")
+LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+
+
+def find(directory: Path) -> Path | None:
+    """The agent.hcl of the project that a directory is in; None when there is none.
+
+    The project's root is the nearest directory upward that holds agent.hcl; the search ends at
+    a directory that holds `.git`, so that no stranger's file from further up applies.
+    """
+    for folder in (directory, *directory.parents):
+        if (folder / FILE_NAME).exists():
+            return folder / FILE_NAME
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def read_source(path: Path, shown: str) -> Source:
+    """The text of a configuration file; `shown` is its name in messages.
+
+    Raises:
+        UsageError: it cannot be read, is too large, or is no UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise UsageError(f"{shown}: cannot be read: {error.strerror}") from error
+    if len(data) > _LARGEST:
+        raise UsageError(f"{shown}: is larger than 1 MiB; no configuration is")
+    try:
+        return Source(shown, data.decode())
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        message = f"{shown}:{line}:{column}: is not UTF-8 here; save it as UTF-8"
+        raise UsageError(message) from error
+
+
+def load(
+    path: Path,
+    source: Source,
+    environment: Mapping[str, str],
+    known: Mapping[str, Known],
+    *,
+    working_directory: Path,
+    version: str,
+) -> Config:
+    """The configuration that a file says.
+
+    `known` are the built-in providers, which have `version`. Nothing is started or imported.
+
+    Raises:
+        ConfigError: with every mistake of the file.
+    """
+    paths = {
+        "root": str(path.parent),
+        "home": environment.get("HOME", ""),
+        "cwd": str(working_directory),
+    }
+    body = parse(source)
+    reading = Reading(source, Scope(environment, {"path": paths}))
+    blocks = _by_type(reading, body)
+    required = next(iter(blocks["required_providers"]), None)
+    providers = Providers(reading, path.parent, known, version).read(required, blocks["provider"])
+    loaded = {one.name: known[one.name] for one in providers if one.name in known}
+    settings = next(iter(blocks["settings"]), None)
+    config = Config(
+        path,
+        providers,
+        rules(reading, blocks["policy"]),
+        {one.labels[0]: profile(reading, one, loaded) for one in blocks["agent_profile"]},
+        _hooks(reading, blocks["hook"], providers),
+        _settings(reading, settings.body) if settings else Settings(),
+        tuple(reading.warnings),
+    )
+    if reading.problems:
+        raise ConfigError(source, _once(reading.problems))
+    return config
+
+
+def _once(problems: list[Problem]) -> list[Problem]:
+    return list(dict.fromkeys(problems))
+
+
+def _by_type(reading: Reading, body: Body) -> dict[str, list[Block]]:
+    """The blocks that are what they should be, by type; the others are noted."""
+    for setting in body.settings:
+        message = f"'{setting.name}' stands outside of every block; there are: {', '.join(_LABELS)}"
+        reading.wrong(setting.span, message)
+    found: dict[str, list[Block]] = {kind: [] for kind in _LABELS}
+    names: dict[tuple[str, tuple[str, ...]], Span] = {}
+    for block in body.blocks:
+        if block.type not in _LABELS:
+            reading.unknown(block.span, "block", block.type, _LABELS)
+        elif _labelled(reading, block) and not _repeats(reading, block, names):
+            found[block.type].append(block)
+    return found
+
+
+def _labelled(reading: Reading, block: Block) -> bool:
+    label = _LABELS[block.type]
+    if label is None:
+        for span in block.label_spans:
+            reading.wrong(span, f"'{block.type}' takes no name")
+        return not block.labels
+    if len(block.labels) == 1 and block.labels[0]:
+        return True
+    message = f"'{block.type}' needs one label, {label}: write {block.type} \"…\" {{"
+    reading.wrong(block.label_spans[-1] if block.label_spans else block.span, message)
+    return False
+
+
+def _repeats(
+    reading: Reading, block: Block, names: dict[tuple[str, tuple[str, ...]], Span]
+) -> bool:
+    """Whether a block of this name came before, which is noted; hooks may share their point."""
+    if block.type == "hook":
+        return False
+    key = (block.type, block.labels)
+    first = names.setdefault(key, block.span)
+    if first is block.span:
+        return False
+    line, _ = reading.source.place(first.start)
+    label = "".join(f' "{one}"' for one in block.labels)
+    message = f"{block.type}{label} stands twice, first in line {line}; keep one of them"
+    reading.wrong(block.label_spans[0] if block.labels else block.span, message)
+    return True
+
+
+def _hooks(
+    reading: Reading, blocks: list[Block], providers: tuple[ProviderConfig, ...]
+) -> tuple[Hook, ...]:
+    loaded = [one.name for one in providers]
+    found: dict[tuple[str, str], Hook] = {}
+    for block in blocks:
+        hook = _hook(reading, block, loaded)
+        if hook is None:
+            continue
+        first = found.setdefault((hook.point, hook.provider), hook)
+        if first is not hook:
+            message = f"{hook.provider} hooks into {hook.point} twice, first at {first.place}"
+            reading.wrong(block.span, message)
+    return tuple(found.values())
+
+
+def _hook(reading: Reading, block: Block, loaded: list[str]) -> Hook | None:
+    point = block.labels[0]
+    if point not in POINTS:
+        reading.unknown(block.label_spans[0], "point for a hook", point, POINTS)
+    fields = Fields(reading, block.body, f'hook "{point}"', ("provider", "mode", "timeout"))
+    provider = fields.required(block.span, "provider", "a provider that is loaded")
+    if fields.required(block.span, "mode", f"one of {', '.join(MODES)}") is None:
+        return None
+    mode = fields.choice("mode", MODES)
+    timeout = fields.duration("timeout")
+    setting = fields.setting("provider")
+    if provider and setting and provider not in loaded:
+        reading.unknown(setting.value.span, "provider that is loaded called", provider, loaded)
+    if provider is None or mode is None:
+        return None
+    return Hook(point, provider, mode, reading.source.where(block.span), timeout)
+
+
+def _settings(reading: Reading, body: Body) -> Settings:
+    attributes = ("log_level", "retry", "default_timeout", "telemetry", "gate_reads")
+    fields = Fields(reading, body, "settings", attributes)
+    default = Settings()
+    retry = fields.whole("retry", 0, 2)
+    return Settings(
+        fields.choice("log_level", LOG_LEVELS) or default.log_level,
+        default.retry if retry is None else retry,
+        fields.duration("default_timeout"),
+        fields.string("telemetry", "the address of a collector"),
+        fields.boolean("gate_reads") or False,
+    )

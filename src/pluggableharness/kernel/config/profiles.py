@@ -1,0 +1,80 @@
+"""`agent_profile` blocks (F9, F10, K20, K23)."""
+
+from collections.abc import Mapping
+
+from pluggableharness.kernel.config.config import Known, ModelChoice, Profile
+from pluggableharness.kernel.config.reading import Fields, Reading
+from pluggableharness.kernel.config.source import Span
+from pluggableharness.kernel.config.syntax import Block
+from pluggableharness.kernel.schema.nearest import nearest
+
+_ATTRIBUTES = (
+    "tools",
+    "max_turns",
+    "max_cost_usd",
+    "max_wall_clock_s",
+    "depth",
+    "max_concurrent_subagents",
+)
+
+
+def profile(reading: Reading, block: Block, known: Mapping[str, Known]) -> Profile:
+    """A profile; `known` are the loaded providers whose operations are known by now."""
+    name = block.labels[0]
+    fields = Fields(reading, block.body, f'agent_profile "{name}"', _ATTRIBUTES, ("model",))
+    tools = fields.strings("tools", 'a list such as ["filesystem.*", "exec.bash"]')
+    for tool, span in tools:
+        _check_tool(reading, tool, span, known)
+    return Profile(
+        name,
+        reading.source.where(block.span),
+        _models(reading, fields.block("model")),
+        tuple(tool for tool, _ in tools),
+        tuple(reading.source.where(span) for _, span in tools),
+        fields.whole("max_turns", 1),
+        fields.positive("max_cost_usd", "US dollars"),
+        fields.positive("max_wall_clock_s", "seconds"),
+        fields.whole("depth", 0),
+        fields.whole("max_concurrent_subagents", 1),
+    )
+
+
+def tool_problem(tool: str, offered: Mapping[str, tuple[str, ...]]) -> str | None:
+    """What is wrong with a tool's name, by the operations of the providers that are loaded.
+
+    A provider that is not loaded is nobody's concern (F9).
+    """
+    provider, dot, operation = tool.partition(".")
+    if not dot or not provider or not operation:
+        return f"'{tool}' is not PROVIDER.OPERATION or PROVIDER.*"
+    names = offered.get(provider)
+    if names is None or operation == "*" or operation in names:
+        return None
+    near = nearest(operation, names)
+    hint = f"; did you mean {provider}.{near}?" if near else ""
+    return f"{provider} has no operation '{operation}'{hint}"
+
+
+def _check_tool(reading: Reading, tool: str, span: Span, known: Mapping[str, Known]) -> None:
+    offered = {name: one.operations for name, one in known.items()}
+    problem = tool_problem(tool, offered)
+    if problem:
+        reading.wrong(span, problem)
+
+
+def _models(reading: Reading, block: Block | None) -> tuple[ModelChoice, ...]:
+    if block is None:
+        return ()
+    fields = Fields(reading, block.body, "model", (), ("primary", "fallback"))
+    primary = fields.block("primary")
+    if primary is None:
+        reading.wrong(block.span, "model needs a block 'primary' { provider = …  id = … }")
+    blocks = [*([primary] if primary else []), *fields.blocks("fallback")]
+    return tuple(model for one in blocks if (model := _model(reading, one)) is not None)
+
+
+def _model(reading: Reading, block: Block) -> ModelChoice | None:
+    fields = Fields(reading, block.body, block.type, ("provider", "id"))
+    provider = fields.required(block.span, "provider", "the vendor's name")
+    model = fields.required(block.span, "id", "the model's name at that vendor")
+    return ModelChoice(provider, model) if provider and model else None

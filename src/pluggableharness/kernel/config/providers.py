@@ -1,0 +1,181 @@
+"""Which providers a configuration loads, and where each comes from (F3)."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from pluggableharness.kernel.config.config import Known, Origin, OriginKind, ProviderConfig
+from pluggableharness.kernel.config.provider_block import provider_block
+from pluggableharness.kernel.config.reading import Reading
+from pluggableharness.kernel.config.source import Span
+from pluggableharness.kernel.config.syntax import (
+    Block,
+    Body,
+    Expression,
+    ObjectOf,
+    Setting,
+    Template,
+)
+from pluggableharness.kernel.config.versions import constraint_problem, satisfies
+from pluggableharness.kernel.domain.values import Json
+from pluggableharness.kernel.schema.nearest import nearest
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+
+
+class Providers:
+    """Reads both kinds of block against what is known; `root` is what paths are relative to."""
+
+    def __init__(
+        self, reading: Reading, root: Path, known: Mapping[str, Known], version: str
+    ) -> None:
+        self._reading = reading
+        self._root = root
+        self._known = known
+        self._version = version
+
+    def read(self, required: Block | None, blocks: list[Block]) -> tuple[ProviderConfig, ...]:
+        """The providers, in the order of their blocks, those without one first."""
+        origins = self._required(required) if required else self._builtin()
+        configured = {block.labels[0]: block for block in blocks}
+        for name, block in configured.items():
+            if name not in origins:
+                self._not_loaded(name, block, required is not None)
+        plain = [name for name in origins if name not in configured]
+        ordered = plain + [name for name in configured if name in origins]
+        return tuple(self._provider(name, *origins[name], configured.get(name)) for name in ordered)
+
+    def _builtin(self) -> dict[str, tuple[Origin, str, Span]]:
+        return {name: (Origin(OriginKind.BUILTIN), "", Span(0, 0)) for name in self._known}
+
+    def _not_loaded(self, name: str, block: Block, listed: bool) -> None:
+        span = block.label_spans[0]
+        if listed and name in self._known:
+            message = f"{name} is not among required_providers, so it is not loaded; add there "
+            self._reading.wrong(span, message + f'{name} = {{ source = "builtin" }}')
+            return
+        near = nearest(name, self._known)
+        message = f"there is no provider '{name}'; did you mean {near}? Others are named in "
+        self._reading.wrong(span, message + 'required_providers { NAME = { source = "…" } }')
+
+    def _required(self, block: Block) -> dict[str, tuple[Origin, str, Span]]:
+        found: dict[str, tuple[Origin, str, Span]] = {}
+        for inner in block.body.blocks:
+            message = f'write {inner.type} = {{ source = "…" }}, with an equals sign'
+            self._reading.wrong(inner.span, message)
+        for setting in block.body.settings:
+            origin = self._requirement(setting)
+            if origin is not None:
+                found[setting.name] = (*origin, setting.span)
+        return found
+
+    def _requirement(self, setting: Setting) -> tuple[Origin, str] | None:
+        reading = self._reading
+        if not _NAME.fullmatch(setting.name):
+            reading.wrong(setting.span, "a provider's name has at most 64 ASCII letters and digits")
+            return None
+        value = reading.value(setting.value)
+        if not isinstance(value, dict):
+            if value is not None:
+                message = f'write {setting.name} = {{ source = "builtin" }}, or another source'
+                reading.wrong(setting.value.span, message)
+            return None
+        spans = _key_spans(setting.value)
+        for key in value:
+            if key not in ("source", "version", "command", "address"):
+                span = spans.get(key, setting.span)
+                reading.unknown(
+                    span, "attribute of a required provider", key, ("source", "version")
+                )
+        version = self._constraint(value.get("version"), spans.get("version", setting.span))
+        span = spans.get("source", setting.span)
+        origin = self._origin(setting.name, value.get("source"), span)
+        if origin is None:
+            return None
+        if origin.kind is OriginKind.BUILTIN and not satisfies(self._version, version):
+            message = f"{setting.name} has version {self._version}, which is not {version}"
+            reading.wrong(spans.get("version", setting.span), message)
+        return origin, version
+
+    def _constraint(self, value: Json, span: Span) -> str:
+        if value is None:
+            return ""
+        problem = constraint_problem(value) if isinstance(value, str) else "it is a string"
+        if problem or not isinstance(value, str):
+            self._reading.wrong(span, f"'version' is written like \">= 1.2, < 2\": {problem}")
+            return ""
+        return value
+
+    def _origin(self, name: str, source: Json, span: Span) -> Origin | None:
+        match source:
+            case None if name in self._known:
+                return Origin(OriginKind.BUILTIN)
+            case None:
+                return Origin(OriginKind.ANNOUNCED)
+            case "builtin":
+                return self._builtin_origin(name, span)
+            case "mcp":
+                message = "MCP servers are not available in this version; remove this provider"
+                self._reading.wrong(span, message)
+                return None
+            case str() if source.startswith("python:"):
+                return self._python(source.removeprefix("python:"), span)
+            case str() if "/" in source:
+                return self._executable([source], span)
+            case [str(), *rest] if all(isinstance(word, str) for word in rest):
+                return self._executable([str(word) for word in source], span)
+        message = (
+            "a source is \"builtin\", a path with a '/' in it, a list of a program and its "
+            'arguments, "python:MODULE", or left out for an installed package that announces itself'
+        )
+        self._reading.wrong(span, message)
+        return None
+
+    def _builtin_origin(self, name: str, span: Span) -> Origin | None:
+        if name in self._known:
+            return Origin(OriginKind.BUILTIN)
+        self._reading.unknown(span, "built-in provider", name, self._known)
+        return None
+
+    def _python(self, module: str, span: Span) -> Origin | None:
+        if _MODULE.fullmatch(module):
+            return Origin(OriginKind.PYTHON, module=module)
+        self._reading.wrong(span, f"'{module}' is no name of a Python module")
+        return None
+
+    def _executable(self, words: list[str], span: Span) -> Origin | None:
+        """A program with a slash is a file beside the configuration; without, PATH finds it."""
+        program = words[0]
+        if "\0" in "".join(words) or not program:
+            self._reading.wrong(span, "a program and its arguments hold no NUL, and no empty name")
+            return None
+        if "/" in program:
+            program = os.path.normpath(self._root / Path(program).expanduser())
+            if not os.access(program, os.X_OK) or os.path.isdir(program):
+                self._reading.wrong(span, f"{program} is not there, or is no executable file")
+                return None
+        arguments = (self._argument(word) for word in words[1:])
+        return Origin(OriginKind.EXECUTABLE, (program, *arguments))
+
+    def _argument(self, word: str) -> str:
+        """An argument that names a file beside the configuration, as its absolute path."""
+        return os.path.normpath(self._root / word) if word.startswith(("./", "../")) else word
+
+    def _provider(
+        self, name: str, origin: Origin, version: str, span: Span, block: Block | None
+    ) -> ProviderConfig:
+        known = self._known.get(name) if origin.kind is OriginKind.BUILTIN else None
+        if block is None:
+            block = Block(span, "provider", (name,), (span,), Body(span, (), ()))
+        place = self._reading.source.where(block.span)
+        return provider_block(
+            self._reading, block, known, ProviderConfig(name, origin, place, version)
+        )
+
+
+def _key_spans(node: Expression) -> dict[str, Span]:
+    """Where each key of an object stands that is written as one."""
+    items = node.items if isinstance(node, ObjectOf) else ()
+    return {item.key.text or "": item.span for item in items if isinstance(item.key, Template)}

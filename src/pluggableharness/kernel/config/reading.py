@@ -1,0 +1,202 @@
+"""Reading blocks: every mistake is noted at its place, and reading goes on (F1)."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from pluggableharness.kernel.config.evaluate import Scope, Unfit, evaluate
+from pluggableharness.kernel.config.functions import kind_of
+from pluggableharness.kernel.config.source import Problem, Source, Span
+from pluggableharness.kernel.config.syntax import Block, Body, Expression, ListOf, Setting
+from pluggableharness.kernel.domain.values import Json
+from pluggableharness.kernel.schema.nearest import nearest
+
+T = TypeVar("T")
+
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)")
+_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file that is being read: its text, what expressions may ask for, what is wrong so far."""
+
+    source: Source
+    scope: Scope
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def wrong(self, span: Span, message: str, *, secret: bool = False) -> None:
+        """Note a mistake."""
+        self.problems.append(Problem(span, message, secret))
+
+    def unknown(self, span: Span, what: str, name: str, known: Iterable[str]) -> None:
+        """Note a name that does not exist, with the nearest that does."""
+        near = nearest(name, known)
+        hint = f"; did you mean {near}?" if near else ""
+        self.wrong(span, f"there is no {what} '{name}'{hint}")
+
+    def value(self, node: Expression, *, secret: bool = False) -> Json:
+        """The value of an expression; None, with the mistake noted, when it has none."""
+        try:
+            return evaluate(node, self.scope)
+        except Unfit as unfit:
+            self.wrong(unfit.span, unfit.message, secret=secret)
+            return None
+
+
+class Fields:
+    """The attributes and blocks of one body, of which all but the named ones are mistakes."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        body: Body,
+        what: str,
+        attributes: Sequence[str],
+        blocks: Sequence[str] = (),
+    ) -> None:
+        """Note what does not belong here; `what` names the body in messages."""
+        self.reading = reading
+        self.what = what
+        self._settings = {setting.name: setting for setting in body.settings}
+        self._body = body
+        for setting in body.settings:
+            if setting.name in blocks:
+                message = f"'{setting.name}' is a block: write {setting.name} {{ … }} without '='"
+                reading.wrong(setting.span, message)
+            elif setting.name not in attributes:
+                reading.unknown(
+                    setting.span, f"attribute of {what}", setting.name, [*attributes, *blocks]
+                )
+        for block in body.blocks:
+            if block.type in attributes:
+                message = f"'{block.type}' is an attribute: write {block.type} = …"
+                reading.wrong(block.span, message)
+            elif block.type not in blocks:
+                reading.unknown(block.span, f"block of {what}", block.type, [*blocks, *attributes])
+
+    def setting(self, name: str) -> Setting | None:
+        """The attribute as it is written."""
+        return self._settings.get(name)
+
+    def blocks(self, kind: str) -> list[Block]:
+        """The blocks of a type, which take no label."""
+        found = [block for block in self._body.blocks if block.type == kind]
+        for block in found:
+            for span in block.label_spans:
+                self.reading.wrong(span, f"'{kind}' takes no name")
+        return found
+
+    def block(self, kind: str) -> Block | None:
+        """The only block of a type."""
+        found = self.blocks(kind)
+        for block in found[1:]:
+            line, _ = self.reading.source.place(found[0].span.start)
+            self.reading.wrong(block.span, f"'{kind}' stands twice, first in line {line}")
+        return found[0] if found else None
+
+    def required(self, place: Span, name: str, expected: str) -> str | None:
+        """A text that must be there and not be empty; `place` is where its lack is noted."""
+        if name not in self._settings:
+            self.reading.wrong(place, f"{self.what} needs '{name}': {expected}")
+            return None
+        value = self.string(name, expected)
+        if value == "":
+            self.reading.wrong(self._settings[name].value.span, f"'{name}' is empty: {expected}")
+        return value or None
+
+    def string(self, name: str, expected: str = "a string") -> str | None:
+        """A text."""
+        return self._typed(name, expected, lambda value: value if isinstance(value, str) else None)
+
+    def boolean(self, name: str) -> bool | None:
+        """True or false."""
+        return self._typed(
+            name, "true or false", lambda value: value if isinstance(value, bool) else None
+        )
+
+    def choice(self, name: str, choices: Sequence[str]) -> str | None:
+        """One of some words."""
+        value = self.string(name, "one of " + ", ".join(choices))
+        if value is None or value in choices:
+            return value
+        near = nearest(value, choices)
+        self.reading.wrong(
+            self._settings[name].value.span,
+            f"'{name}' is one of {', '.join(choices)}, not '{value}'; did you mean {near}?",
+        )
+        return None
+
+    def whole(self, name: str, low: int, high: int | None = None) -> int | None:
+        """A whole number within bounds."""
+        expected = f"a whole number from {low}" + (f" to {high}" if high is not None else "")
+
+        def fit(value: Json) -> int | None:
+            if not isinstance(value, int) or isinstance(value, bool) or value < low:
+                return None
+            return value if high is None or value <= high else None
+
+        return self._typed(name, expected, fit)
+
+    def positive(self, name: str, unit: str) -> float | None:
+        """A number above zero."""
+        return self._typed(name, f"a number of {unit} above 0", _positive)
+
+    def duration(self, name: str) -> float | None:
+        """A time such as "30s", in seconds."""
+        return self._typed(name, 'a time such as "30s", "10m" or "1h"', seconds)
+
+    def strings(self, name: str, expected: str = "a list of strings") -> list[tuple[str, Span]]:
+        """A list of texts, each with its place."""
+        setting = self._settings.get(name)
+        if setting is None:
+            return []
+        value = self.reading.value(setting.value)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            self._mismatch(setting, expected, value)
+            return []
+        spans = _spans(setting.value, len(value))
+        return [(one, span) for one, span in zip(value, spans, strict=True) if isinstance(one, str)]
+
+    def _typed(self, name: str, expected: str, fit: Callable[[Json], T | None]) -> T | None:
+        """What `fit` makes of an attribute; None when it is absent, null, or noted as wrong."""
+        setting = self._settings.get(name)
+        if setting is None:
+            return None
+        value = self.reading.value(setting.value)
+        if value is None:
+            return None
+        fitting = fit(value)
+        if fitting is None:
+            self._mismatch(setting, expected, value)
+        return fitting
+
+    def _mismatch(self, setting: Setting, expected: str, value: Json) -> None:
+        found = repr(value) if isinstance(value, int | float) else kind_of(value)
+        message = f"'{setting.name}' is {expected}, not {found}"
+        self.reading.wrong(setting.value.span, message)
+
+
+def _positive(value: Json) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        return float(value)
+    return None
+
+
+def seconds(value: Json) -> float | None:
+    """The seconds of a text such as "30s"; None when it is none, or no time at all."""
+    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return None
+    return float(found.group(1)) * _SECONDS[found.group(2)] or None
+
+
+def _spans(node: Expression, count: int) -> list[Span]:
+    """Where each element of a list stands; all of them at the whole where it is computed."""
+    if isinstance(node, ListOf) and len(node.items) == count:
+        return [item.span for item in node.items]
+    return [node.span] * count
