@@ -15,8 +15,8 @@ from pluggableharness.kernel.codec.settings import SETTING_TYPES, setting_from_w
 from pluggableharness.kernel.codec.tool import KINDS, RISKS, operation_from_wire
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk
 from pluggableharness.kernel.domain.settings import Setting, SettingType
-from pluggableharness.kernel.schema.settings import setting_problems
 from pluggableharness.kernel.schema import declaration_problems
+from pluggableharness.kernel.schema.settings import setting_problems
 from pluggableharness.wire import config_pb2, schema_pb2, tool_pb2
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)

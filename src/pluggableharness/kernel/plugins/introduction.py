@@ -12,9 +12,9 @@ from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.plugins.contract import check_contract
 from pluggableharness.kernel.plugins.errors import ProviderLoadError
 from pluggableharness.kernel.plugins.launch import HANDSHAKE_S, StartFailed
-from pluggableharness.kernel.schema.settings import secrets, setting_problems, with_defaults
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.transport import TOOL_SERVICE, Channel, grpc_aio
+from pluggableharness.kernel.schema.settings import secrets, setting_problems, with_defaults
 from pluggableharness.wire import tool_pb2
 from pluggableharness.wire.handshake import APP_PROTOCOL_VERSION
 from pluggableharness.wire.structs import to_struct

@@ -55,7 +55,8 @@ def setting_problems(
     declared = {setting.name: setting for setting in settings}
     for name in config:
         if name not in declared:
-            yield SettingProblem(f"{path}{name}", f"there is no such setting{_hint(name, declared)}")
+            hint = _hint(name, declared)
+            yield SettingProblem(f"{path}{name}", f"there is no such setting{hint}")
     for setting in settings:
         where = f"{path}{setting.name}"
         value = config.get(setting.name)
