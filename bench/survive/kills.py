@@ -1,0 +1,130 @@
+"""R1: a provider killed in the middle of a call, again and again, each in a session of its own."""
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.driving import Discard
+from bench.survive.survived import Survived
+from pluggableharness.kernel.domain.call import ProposedCall
+from pluggableharness.kernel.domain.message import Message, ModelReply, Role
+from pluggableharness.kernel.domain.news import CallEnded, CallEvent, News
+from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Progress, Success
+from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.plugins.spec import ProviderSpec
+
+ID = "R1"
+SIZE = 1_000
+WITHIN_S = 1.0
+"""How long after the kill the call may end."""
+
+_VICTIM = Path(__file__).with_name("victim.py")
+
+
+async def run(count: int) -> Survived:
+    """Kill so many times; the record of each session goes to a place that is then removed."""
+    spec = ProviderSpec("victim", (sys.executable, "-I", str(_VICTIM)))
+    with tempfile.TemporaryDirectory() as name:
+        before = os.environ.get("XDG_STATE_HOME")
+        os.environ["XDG_STATE_HOME"] = name
+        try:
+            async with opened(Setup(Path(name), providers=(spec,))) as kernel:
+                kills = [await _kill(kernel) for _ in range(count)]
+        finally:
+            os.environ.pop("XDG_STATE_HOME")
+            if before is not None:
+                os.environ["XDG_STATE_HOME"] = before
+    waits = sorted(kill.waited_s for kill in kills)
+    counts = {
+        "killed": len(kills),
+        "ended process_crashed": sum(kill.crashed for kill in kills),
+        "next call worked": sum(kill.recovered for kill in kills),
+        "median ms to the call's end": waits[len(waits) // 2] * 1e3,
+        "longest": waits[-1] * 1e3,
+    }
+    faults = tuple(f"kill {n}: {kill.fault}" for n, kill in enumerate(kills, 1) if kill.fault)
+    return Survived(ID, f"killed a provider in mid-call {count} times", counts, faults, _left())
+
+
+@dataclass
+class _Kill:
+    """A frontend that kills the provider at the first event of a call, and watches what follows."""
+
+    attended = False
+    killed_at: float = 0.0
+    waited_s: float = float("inf")
+    pids: list[int] = field(default_factory=list)
+    crashed: bool = False
+    recovered: bool = False
+
+    decide = Discard.decide
+    answer = Discard.answer
+
+    async def hear(self, news: News) -> None:
+        """Kill, or note how a call ended."""
+        match news:
+            case CallEvent(event=Progress(message=pid)):
+                self.pids.append(int(pid))
+                self.killed_at = time.perf_counter()
+                os.kill(int(pid), signal.SIGKILL)
+            case CallEnded(outcome=Failure(category=ErrorCategory.PROCESS_CRASHED)):
+                self.crashed = True
+                self.waited_s = time.perf_counter() - self.killed_at
+            case CallEnded(outcome=Success(payload={"pid": pid})):
+                self.recovered = pid not in self.pids
+            case _:
+                pass
+
+    @property
+    def fault(self) -> str:
+        """What did not hold."""
+        if not self.crashed:
+            return "the call did not end process_crashed"
+        if self.waited_s > WITHIN_S:
+            return f"the call ended after {self.waited_s:.2f} s"
+        return "" if self.recovered else "the next call did not work"
+
+
+@dataclass
+class _Model:
+    """Proposes the call that hangs, then the one that answers, then nothing."""
+
+    name: str = "kills"
+    asked: int = 0
+
+    async def reply(
+        self,
+        history: Sequence[Message],
+        offered: Sequence[Operation],
+        heard: Callable[[str], Awaitable[None]],
+    ) -> ModelReply:
+        """The next message."""
+        names = ("victim.hang", "victim.ping")[self.asked : self.asked + 1]
+        self.asked += 1
+        calls = tuple(ProposedCall(str(self.asked), name, {}) for name in names)
+        return ModelReply(Message(Role.ASSISTANT, calls))
+
+
+async def _kill(kernel: Kernel) -> _Kill:
+    watcher = _Kill()
+    async with kernel.session(_Model(), watcher) as session:
+        await session.run("survive")
+    return watcher
+
+
+def _left() -> tuple[str, ...]:
+    """Processes of the provider, and of the guards that watched over them."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and str(_VICTIM).encode() in (entry / "cmdline").read_bytes():
+                found.append(f"process {entry.name}")
+        except OSError:
+            continue
+    return tuple(found)

@@ -1,0 +1,23 @@
+"""Every survival run at a size of seconds; `make survive` is the same at full size."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("run", "done"),
+    [
+        pytest.param("R1=5", "killed a provider in mid-call 5 times", marks=pytest.mark.req("R1")),
+        pytest.param("R5=1000", "heard 1000 random streams out", marks=pytest.mark.req("R5")),
+    ],
+)
+def test_what_must_hold_holds_and_nothing_is_left(run: str, done: str) -> None:
+    command = [sys.executable, "-m", "bench.survive", run]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert done in ended.stdout and ended.stdout.endswith("left: nothing\n")
