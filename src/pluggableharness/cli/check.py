@@ -20,7 +20,7 @@ examples:
 It may be written in any language. The options stand before the executable or at the very
 end; to hand such a word to the executable, end the line with --.
 
-Data sources are called with the least that their schemas allow, in an empty directory.
+Data sources are called with the least that their schemas allow, in a directory of their own.
 Resources are called with arguments that no schema allows, and with others only under
 --invoke-resources: that does what they do.
 
@@ -34,6 +34,7 @@ _OURS = ("--json", "--invoke-resources")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.epilog = _EPILOG
+    parser.usage = "harness check [--json] [--invoke-resources] EXECUTABLE [ARG ...]"
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument(
         "--invoke-resources", action="store_true", help="also make valid calls of resources"
