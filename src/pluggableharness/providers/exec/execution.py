@@ -45,24 +45,55 @@ async def execute(
 
 
 async def _follow(ctx: Context[Any], record: Record, child: Child) -> None:
+    relay = _Relay(ctx)
     try:
         async for event in child:
             record.add(event)
-            await _send(ctx, event)
+            await relay.send(event)
     except asyncio.CancelledError:
         # Nobody listens any more, but what there was is part of the report (P26).
+        relay.abandon()
         child.stop()
         async for event in child:
             record.add(event)
         raise
+    finally:
+        await relay.settle()
 
 
-async def _send(ctx: Context[Any], event: Chunk | Ending) -> None:
-    match event:
-        case Chunk(data, stream):
-            await ctx.output(data, stream)
-        case Ending(exit_code, signal):
-            await ctx.exit_status(exit_code, signal)
+class _Relay:
+    """Sends events in their order, each while the next one is read and kept.
+
+    One is on its way at most, so a slow consumer is felt (P14); without it the reading and the
+    sending of a gigabyte would take turns.
+    """
+
+    def __init__(self, ctx: Context[Any]) -> None:
+        self._ctx = ctx
+        self._on_its_way: asyncio.Task[None] | None = None
+
+    async def send(self, event: Chunk | Ending) -> None:
+        await self.settle()
+        self._on_its_way = asyncio.create_task(self._send(event))
+
+    async def settle(self) -> None:
+        """Wait until what is on its way has arrived; raises what kept it from that."""
+        if self._on_its_way:
+            task, self._on_its_way = self._on_its_way, None
+            await task
+
+    def abandon(self) -> None:
+        """Give up what is on its way."""
+        if self._on_its_way:
+            self._on_its_way.cancel()
+            self._on_its_way = None
+
+    async def _send(self, event: Chunk | Ending) -> None:
+        match event:
+            case Chunk(data, stream):
+                await self._ctx.output(data, stream)
+            case Ending(exit_code, signal):
+                await self._ctx.exit_status(exit_code, signal)
 
 
 def _not_started(error: OSError, shell: str, folder: Path) -> ToolFailure:
