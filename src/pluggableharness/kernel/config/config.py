@@ -38,12 +38,14 @@ class Written:
     """How a setting stands in the file: its place, and NAME when it is exactly env("NAME").
 
     `text` is the expression itself where any environment variable is read by it, since what it
-    evaluates to may then be a secret; None elsewhere.
+    evaluates to may then be a secret; None elsewhere. `computed` tells that it is no plain list
+    of its members, so that these have no place of their own.
     """
 
     place: str
     variable: str | None = None
     text: str | None = None
+    computed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

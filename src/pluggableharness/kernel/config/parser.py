@@ -27,7 +27,7 @@ def parse(source: Source) -> Body:
         if not scanner.ended():
             raise scanner.expected("a block or an attribute")
     except SyntaxProblem as problem:
-        raise ConfigError(source, [Problem(problem.span, problem.message)]) from None
+        raise ConfigError(source, [Problem(problem.span, problem.message, secret=True)]) from None
     if repeated:
         raise ConfigError(source, repeated)
     return body

@@ -41,6 +41,7 @@ def provider_block(
         _check_secrets(reading, known.settings, members)
     values = _values(reading, own, known is None)
     if known is not None:
+        _check_computed_secrets(reading, known.settings, members, values)
         _check_values(reading, block.span, known.settings, values, members)
     return replace(
         given,
@@ -54,16 +55,28 @@ def provider_block(
 
 
 def late_problems(
-    settings: Sequence[Setting], config: JsonObject, written: Mapping[str, Written]
+    written: Mapping[str, Written], settings: Sequence[Setting], config: JsonObject
 ) -> Iterator[str]:
     """What is wrong with a block by settings that were declared only now, places first (F6)."""
     for path in _sensitive(settings, ""):
         found = written.get(path)
-        if found is not None and found.variable is None:
+        if found is None and _value_at(config, path) is not None:
+            found = written.get(path.partition(".")[0])
+            place = f"{found.place}: " if found else ""
+            yield f"{place}{_MUST_NAME.format(path)}"
+        elif found is not None and found.variable is None:
             yield f"{found.place}: {_MUST_NAME.format(path)}"
-    for problem in setting_problems(settings, with_defaults(settings, config)):
+    for problem in setting_problems(settings, config):
         found = written.get(problem.path)
         yield f"{found.place}: {problem}" if found else str(problem)
+
+
+def _value_at(config: Json, path: str) -> Json:
+    for name in path.split("."):
+        if not isinstance(config, Mapping):
+            return None
+        config = config.get(name)
+    return config
 
 
 _MUST_NAME: Final = (
@@ -121,7 +134,13 @@ def _values(reading: Reading, body: Body, secret: bool) -> dict[str, Json]:
 
 def _written(reading: Reading, span: Span, value: Expression) -> Written:
     text = reading.source.cut(value.span) if reads_environment(value) else None
-    return Written(reading.source.where(span), variable_of(value), text)
+    computed = not isinstance(value, ObjectOf) or not _plain(value)
+    return Written(reading.source.where(span), variable_of(value), text, computed)
+
+
+def _plain(value: ObjectOf) -> bool:
+    """Whether each member of an object is written out under a fixed name."""
+    return all(isinstance(one.key, Template) and one.key.text is not None for one in value.items)
 
 
 def _sensitive(settings: Sequence[Setting], prefix: str) -> Iterator[str]:
@@ -145,6 +164,19 @@ def _check_secrets(
                 reading.wrong(span, _MUST_NAME.format(path), secret=True)
 
 
+def _check_computed_secrets(
+    reading: Reading,
+    settings: Sequence[Setting],
+    members: Mapping[str, tuple[Span, Expression]],
+    values: JsonObject,
+) -> None:
+    """Refuse secrets that came out of an expression for the object around them (F6)."""
+    for path in _sensitive(settings, ""):
+        if path not in members and _value_at(values, path) is not None:
+            span, _ = members[path.partition(".")[0]]
+            reading.wrong(span, _MUST_NAME.format(path), secret=True)
+
+
 def _check_values(
     reading: Reading,
     place: Span,
@@ -153,11 +185,12 @@ def _check_values(
     members: Mapping[str, tuple[Span, Expression]],
 ) -> None:
     noted = {problem.span for problem in reading.problems}
+    secret = next(_sensitive(settings, ""), None) is not None
     for problem in setting_problems(settings, with_defaults(settings, values)):
         span, value = members.get(problem.path, (place, None))
         # A value that could not be had is missing only because of that.
         if value is None or not any(_inside(one, value.span) for one in noted):
-            reading.wrong(span, str(problem), secret=True)
+            reading.wrong(span, str(problem), secret=secret)
 
 
 def _inside(span: Span, outer: Span) -> bool:

@@ -1,11 +1,13 @@
 """A configuration file's text, places in it, and mistakes shown at their places (F1)."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pluggableharness.kernel.domain.errors import UsageError
 
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)("?)')
 _SHOWN = 120
 """Characters of an offending line that are shown."""
 
@@ -45,11 +47,17 @@ class Source:
         """The text of a span."""
         return self.text[span.start : span.end]
 
-    def pointed(self, span: Span) -> str:
-        """The line of a span with the span underlined, as two lines."""
+    def pointed(self, span: Span, *, masked: bool) -> str:
+        """The line of a span with the span underlined, as two lines.
+
+        `masked` ends it with the span, and hides what is quoted before.
+        """
         line, column = self.place(span.start)
         start = self._lines[line - 1]
         full = self.text[start:].split("\n", 1)[0].rstrip("\r")
+        if masked:
+            before_end = full[: max(0, span.end - start)]
+            full = _QUOTED.sub(_hidden, before_end)
         shown = full[:_SHOWN].replace("\t", " ")
         width = max(1, min(span.end - span.start, len(shown) - column + 1))
         return f"    {shown}\n    {' ' * (column - 1)}{'^' * width}"
@@ -59,7 +67,8 @@ class Source:
 class Problem:
     """One mistake: where it stands, and what is wrong and would be right.
 
-    A problem that is `secret` stands in a line that may hold one, which is then not shown (F6).
+    A problem that is `secret` stands in a line that may hold one, of which quoted text is then
+    not shown (F6).
     """
 
     span: Span
@@ -77,7 +86,11 @@ class ConfigError(UsageError):
         super().__init__("\n".join(drawn(source, problem) for problem in self.problems))
 
 
+def _hidden(quoted: "re.Match[str]") -> str:
+    return f'"{"*" * len(quoted.group(1))}{quoted.group(2)}'
+
+
 def drawn(source: Source, problem: Problem) -> str:
-    """A problem as a person reads it: place, message, and the line, unless that is a secret."""
-    head = f"{source.where(problem.span)}: {problem.message}"
-    return head if problem.secret else f"{head}\n{source.pointed(problem.span)}"
+    """A problem as a person reads it: place, message, and the line."""
+    line = source.pointed(problem.span, masked=problem.secret)
+    return f"{source.where(problem.span)}: {problem.message}\n{line}"

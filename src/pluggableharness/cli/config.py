@@ -1,0 +1,84 @@
+"""`harness config`: is agent.hcl right, and what does it come to (F11)."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from pluggableharness import __version__
+from pluggableharness.cli.exits import DONE, USAGE
+from pluggableharness.cli.places import working_directory
+from pluggableharness.kernel.config.config import Config
+from pluggableharness.kernel.config.known import built_in
+from pluggableharness.kernel.config.load import FILE_NAME, find, load, read_source
+from pluggableharness.kernel.config.show import shown
+from pluggableharness.kernel.domain.errors import UsageError
+
+_EPILOG = """\
+examples:
+  harness config check
+  harness config check other/agent.hcl
+  harness config show
+
+check starts nothing and changes nothing, and is quick enough for an editor or a commit hook.
+show prints what takes effect, with secrets as env("NAME").
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.epilog = _EPILOG
+    parser.add_argument("action", choices=("check", "show"), help="what to do")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="instead of the project's")
+    parser.add_argument("--cwd", metavar="DIR", default=".", help="the project's directory")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Check or show; 2 when the file cannot be used."""
+    try:
+        directory = working_directory(options.cwd)
+        path = _path(options.file, directory)
+        config = _load(path, directory)
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    for warning in config.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if options.action == "show":
+        sys.stdout.write(shown(config, built_in()))
+    else:
+        print(f"{_name(path)}: {_counted(config)}")
+    return DONE
+
+
+def _path(given: str | None, directory: Path) -> Path:
+    path = directory / given if given else find(directory)
+    if path is None:
+        raise UsageError(
+            f"there is no {FILE_NAME} here: everything has its default. `harness init` writes one"
+        )
+    return path
+
+
+def _load(path: Path, directory: Path) -> Config:
+    source = read_source(path, _name(path))
+    return load(
+        path, source, os.environ, built_in(), working_directory=directory, version=__version__
+    )
+
+
+def _name(path: Path) -> str:
+    """The path as short as it can be said from here."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def _counted(config: Config) -> str:
+    counts = (
+        (len(config.providers), "provider"),
+        (len(config.rules), "policy rule"),
+        (len(config.profiles), "profile"),
+        (len(config.hooks), "hook"),
+    )
+    words = [f"{count} {what}{'' if count == 1 else 's'}" for count, what in counts if count]
+    return "in order: " + (", ".join(words) or "nothing is set")
