@@ -14,6 +14,7 @@ from pluggableharness import __version__
 COMMANDS = {
     "run": "run a session: a model proposes, you decide, providers do the work",
     "call": "call one operation yourself and see what it streams and returns",
+    "config": "check agent.hcl, or show what it comes to",
     "tools": "list the operations that the providers offer",
     "sessions": "list, show, replay, resume, verify and export what was recorded",
     "check": "hold any executable against the contract of a provider",
