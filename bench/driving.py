@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call, ProposedCall
 from pluggableharness.kernel.domain.message import Message, ModelReply, Role
 from pluggableharness.kernel.domain.news import News
@@ -82,7 +83,10 @@ class Metronome:
 @asynccontextmanager
 async def kernel(*specs: ProviderSpec, directory: Path) -> AsyncIterator[Kernel]:
     """A kernel of the defaults, whose resource calls are allowed."""
-    async with opened(Setup(directory, providers=specs, allow_all=True)) as running:
+    # What is measured is the same call, again and again.
+    bounds = Bounds(doom_loop=None)
+    setup = Setup(directory, providers=specs, allow_all=True, bounds=bounds)
+    async with opened(setup) as running:
         yield running
 
 

@@ -22,7 +22,8 @@ COMMANDS = {
 
 _EPILOG = """\
 exit codes:
-  0 done   1 failed   2 usage, or could not start   3 denied   130 interrupted
+  0 done   1 failed   2 usage, or could not start   3 denied   4 a bound was reached
+  130 interrupted
 
 first steps:
   harness tools

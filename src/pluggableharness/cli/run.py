@@ -4,10 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from pluggableharness.cli.exits import DENIED, DONE, FAILED
+from pluggableharness.cli.exits import BOUNDED, DENIED, DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
-from pluggableharness.kernel.domain.session import SessionStatus
+from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.frontends.json_lines import JsonLines
 from pluggableharness.kernel.frontends.terminal import Terminal
 from pluggableharness.kernel.kernel import Setup, opened
@@ -53,6 +53,19 @@ async def _run(options: argparse.Namespace) -> int:
             end = await session.run(script.prompt)
     finally:
         frontend.close()
-    if end.status is not SessionStatus.COMPLETED:
-        return FAILED
-    return DENIED if session.denied else DONE
+    return exit_code(end, denied=session.denied)
+
+
+def exit_code(end: SessionEnd, *, denied: bool) -> int:
+    """What a session's end says to a caller (K33)."""
+    match end.status:
+        case SessionStatus.COMPLETED:
+            return DENIED if denied else DONE
+        case (
+            SessionStatus.ERROR_MAX_TURNS
+            | SessionStatus.ERROR_MAX_BUDGET_USD
+            | SessionStatus.ERROR_MAX_WALL_CLOCK
+        ):
+            return BOUNDED
+        case _:
+            return FAILED

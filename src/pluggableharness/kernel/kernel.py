@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.identity import ulid
@@ -43,6 +44,7 @@ class Setup:
     timeout_s: float | None = None
     allow_all: bool = False
     rules: tuple[Rule, ...] = ()
+    bounds: Bounds = field(default_factory=Bounds)
 
 
 class Kernel:
@@ -90,7 +92,7 @@ class Kernel:
         )
         directory = str(self._setup.working_directory)
         try:
-            yield Session(session_id, directory, offered, ports, record)
+            yield Session(session_id, directory, offered, ports, record, bounds=self._setup.bounds)
         finally:
             await self._processes.end_session(session_id)
             del self._logs[session_id]

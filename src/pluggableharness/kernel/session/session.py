@@ -2,20 +2,30 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import CallContext
+from pluggableharness.kernel.domain.cancelled import CallCancelled
 from pluggableharness.kernel.domain.errors import ModelFailed
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, Text, ToolResult
 from pluggableharness.kernel.domain.news import SessionEnded, SessionStarted
-from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import Success
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
+from pluggableharness.kernel.planning.ends import Stop, due_end
+from pluggableharness.kernel.session.past import Past
 from pluggableharness.kernel.session.ports import SessionRecord
+from pluggableharness.kernel.session.spending import Metered, Spending
 from pluggableharness.kernel.turn.denial import was_denied
 from pluggableharness.kernel.turn.ports import TurnPorts
-from pluggableharness.kernel.turn.turn import run_turn
+from pluggableharness.kernel.turn.turn import TurnEnd, run_turn
+
+_LAST_WORDS = (
+    "The session ends after your next message, and no tool is at hand any more. Say what was "
+    "done, what is not, and what should come next."
+)
 
 
 @dataclass(slots=True)
@@ -32,6 +42,15 @@ class Session:
     ports: TurnPorts
     record: SessionRecord
     history: list[Message] = field(default_factory=list)
+    bounds: Bounds = field(default_factory=Bounds)
+    spending: Spending = field(default_factory=Spending)
+
+    _past: Past = field(init=False)
+
+    def __post_init__(self) -> None:
+        interactive = {one.full_name for one in self.offered if one.kind is Kind.INTERACTIVE}
+        self._past = Past(self.history, interactive)
+        self.ports = replace(self.ports, model=Metered(self.ports.model, self.spending))
 
     async def run(self, prompt: str) -> SessionEnd:
         """Run turns until the work is done, and file the end, whatever it is.
@@ -61,22 +80,60 @@ class Session:
         return any(was_denied(outcome) for outcome in outcomes)
 
     async def _start(self, prompt: str) -> None:
+        self.spending.start()
         model = self.ports.model.name
         self.record.started(self.working_directory, model)
         started = SessionStarted(self.id, self.working_directory, model)
         await self.ports.frontend.hear(started)
-        message = Message(Role.USER, (Text(prompt),), id=ulid())
+        await self._say(prompt)
+
+    async def _say(self, text: str) -> None:
+        """Add a message of the user's to the history."""
+        message = Message(Role.USER, (Text(text),), id=ulid())
         self.record.message(message, NOTHING_USED, 0.0)
         await self.record.durable()
         self.history.append(message)
 
     async def _turns(self) -> SessionEnd:
-        while True:
-            context = CallContext(self.id, ulid(), self.working_directory)
-            turn = await run_turn(self.ports, context, self.history, self.offered)
+        while (stop := self._due_end()) is None:
+            turn = await self._turn()
+            if turn is None:
+                continue
             if turn.done:
                 final = _final_text(turn.final) if turn.final else turn.message.text
                 return await self._finish(SessionStatus.COMPLETED, final_text=final)
+            self._past.add(*self.history[-2:])
+        return await self._last_turn(stop)
+
+    def _due_end(self) -> Stop | None:
+        return due_end(self.bounds, self.spending.now, self._past.turns)
+
+    async def _turn(self) -> TurnEnd | None:
+        """One turn; None when the session's time ran out within it (K20).
+
+        Then its calls have been cancelled, and each has its result in the history.
+        """
+        context = CallContext(self.id, ulid(), self.working_directory)
+        limit = asyncio.timeout(self._seconds_left())
+        try:
+            async with limit:
+                return await run_turn(self.ports, context, self.history, self.offered)
+        except (TimeoutError, CallCancelled):
+            # Python 3.11 makes a TimeoutError of a bare CancelledError alone.
+            if not limit.expired() or _is_cancelled():
+                raise
+            return None
+
+    def _seconds_left(self) -> float | None:
+        most = self.bounds.max_wall_clock_s
+        return None if most is None else most - self.spending.now.wall_clock_s
+
+    async def _last_turn(self, stop: Stop) -> SessionEnd:
+        """Tell the model why it has to end, and let it answer once, without tools (K20)."""
+        await self._say(f"{stop.reason} {_LAST_WORDS}")
+        context = CallContext(self.id, ulid(), self.working_directory)
+        turn = await run_turn(self.ports, context, self.history, ())
+        return await self._finish(stop.status, stop.reason, turn.message.text)
 
     async def _finish(
         self, status: SessionStatus, reason: str = "", final_text: str = ""
@@ -86,6 +143,11 @@ class Session:
         await self.record.durable()
         await self.ports.frontend.hear(SessionEnded(end, self.record.head))
         return end
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _final_text(final: Success) -> str:

@@ -19,7 +19,7 @@ from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.store.log import KERNEL, EventLog
 
 _MOST_PROMPT = 200
-"""Characters of the latest prompt that stand in `session_meta`, for lists of sessions."""
+"""Characters of the first prompt that stand in `session_meta`, for lists of sessions."""
 
 ProducerOf = Callable[[str], Producer]
 """The producer that a provider's name stands for, as it was launched."""
@@ -37,6 +37,7 @@ class SessionLog:
         self._producer_of = producer_of
         self._model = ""
         self._sent: set[str] = set()
+        self._prompted = log.sequence > 0
 
     @property
     def head(self) -> str:
@@ -62,7 +63,8 @@ class SessionLog:
         model = self._model if message.role is Role.ASSISTANT else ""
         payload = message_payload(message, model, usage, cost_usd)
         self._file(EventKind.MESSAGE, payload)
-        if message.role is Role.USER:
+        if message.role is Role.USER and not self._prompted:
+            self._prompted = True
             self._log.put_meta("prompt", message.text[:_MOST_PROMPT])
         if usage != NOTHING_USED or cost_usd:
             self._log.add_cost("session", model, usage, cost_usd)

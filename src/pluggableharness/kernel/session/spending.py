@@ -1,0 +1,66 @@
+"""What a session spends, counted while it runs, and against every session above it (K20)."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from pluggableharness.kernel.domain.bounds import Spent
+from pluggableharness.kernel.domain.message import Message, ModelReply
+from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.turn.ports import Model, TextHeard
+
+
+@dataclass(slots=True)
+class Spending:
+    """Counts on from `before`, what a resumed session had used already.
+
+    `parent` is that of the session whose call started this one.
+    """
+
+    before: Spent = field(default_factory=Spent)
+    parent: "Spending | None" = None
+    clock: Callable[[], float] = time.monotonic
+    turns: int = 0
+    cost_usd: float = 0.0
+    _began: float | None = None
+
+    def start(self) -> None:
+        """Let the clock run."""
+        self._began = self.clock()
+
+    def add(self, cost_usd: float) -> None:
+        """Count dollars here and above."""
+        self.cost_usd += cost_usd
+        if self.parent is not None:
+            self.parent.add(cost_usd)
+
+    @property
+    def now(self) -> Spent:
+        """What is spent at this moment."""
+        ran = 0.0 if self._began is None else self.clock() - self._began
+        before = self.before
+        return Spent(
+            before.turns + self.turns, before.cost_usd + self.cost_usd, before.wall_clock_s + ran
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """A model whose replies are counted as they come, whatever becomes of the turn."""
+
+    model: Model
+    spending: Spending
+
+    @property
+    def name(self) -> str:
+        """The model's own."""
+        return self.model.name
+
+    async def reply(
+        self, history: Sequence[Message], offered: Sequence[Operation], heard: TextHeard
+    ) -> ModelReply:
+        """The model's next message."""
+        reply = await self.model.reply(history, offered, heard)
+        self.spending.turns += 1
+        self.spending.add(reply.cost_usd)
+        return reply
