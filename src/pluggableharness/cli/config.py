@@ -5,12 +5,12 @@ import os
 import sys
 from pathlib import Path
 
-from pluggableharness import __version__
 from pluggableharness.cli.exits import DONE, USAGE
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.config.config import Config
 from pluggableharness.kernel.config.known import built_in
-from pluggableharness.kernel.config.load import FILE_NAME, find, load, read_source
+from pluggableharness.kernel.config.load import FILE_NAME, find
+from pluggableharness.kernel.config.project import file_config, shown_path
 from pluggableharness.kernel.config.show import shown
 from pluggableharness.kernel.domain.errors import UsageError
 
@@ -38,7 +38,7 @@ def main(options: argparse.Namespace) -> int:
     try:
         directory = working_directory(options.cwd)
         path = _path(options.file, directory)
-        config = _load(path, directory)
+        config = file_config(path, directory, os.environ)
     except UsageError as error:
         print(error, file=sys.stderr)
         return USAGE
@@ -47,7 +47,7 @@ def main(options: argparse.Namespace) -> int:
     if options.action == "show":
         sys.stdout.write(shown(config, built_in()))
     else:
-        print(f"{_name(path)}: {_counted(config)}")
+        print(f"{shown_path(path)}: {_counted(config)}")
     return DONE
 
 
@@ -58,19 +58,6 @@ def _path(given: str | None, directory: Path) -> Path:
             f"there is no {FILE_NAME} here: everything has its default. `harness init` writes one"
         )
     return path
-
-
-def _load(path: Path, directory: Path) -> Config:
-    source = read_source(path, _name(path))
-    return load(
-        path, source, os.environ, built_in(), working_directory=directory, version=__version__
-    )
-
-
-def _name(path: Path) -> str:
-    """The path as short as it can be said from here."""
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 def _counted(config: Config) -> str:

@@ -1,8 +1,6 @@
 """A configuration as it takes effect, in HCL, without a secret in it (F6, F11)."""
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 
 from pluggableharness.kernel.config.config import (
     Config,
@@ -12,11 +10,10 @@ from pluggableharness.kernel.config.config import (
     ProviderConfig,
     Written,
 )
+from pluggableharness.kernel.config.writing import braced, quoted, written_key, written_value
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.schema.settings import with_defaults
-
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 def shown(config: Config, known: Mapping[str, Known]) -> str:
@@ -29,15 +26,15 @@ def shown(config: Config, known: Mapping[str, Known]) -> str:
     for provider in config.providers:
         settings = known.get(provider.name) if provider.origin.kind is OriginKind.BUILTIN else None
         values = with_defaults(settings.settings if settings else (), provider.config)
-        blocks.append(_block(f"provider {_quoted(provider.name)}", _provider(provider, values)))
-    blocks += [_block(f"policy {_quoted(rule.name)}", _rule(rule)) for rule in config.rules]
+        blocks.append(_block(f"provider {quoted(provider.name)}", _provider(provider, values)))
+    blocks += [_block(f"policy {quoted(rule.name)}", _rule(rule)) for rule in config.rules]
     for profile in config.profiles.values():
-        blocks.append(_block(f"agent_profile {_quoted(profile.name)}", _profile(profile)))
+        blocks.append(_block(f"agent_profile {quoted(profile.name)}", _profile(profile)))
     for hook in config.hooks:
-        lines = [("provider", _value(hook.provider)), ("mode", _value(hook.mode))]
+        lines = [("provider", written_value(hook.provider)), ("mode", written_value(hook.mode))]
         if hook.timeout_s:
             lines.append(("timeout", _seconds(hook.timeout_s)))
-        blocks.append(_block(f"hook {_quoted(hook.point)}", _aligned(lines)))
+        blocks.append(_block(f"hook {quoted(hook.point)}", _aligned(lines)))
     blocks.append(_block("settings", _settings(config)))
     return "\n".join(blocks)
 
@@ -63,24 +60,24 @@ def _origin(provider: ProviderConfig) -> str:
         case OriginKind.BUILTIN:
             parts.append('source = "builtin"')
         case OriginKind.PYTHON:
-            parts.append(f"source = {_quoted('python:' + origin.module)}")
+            parts.append(f"source = {quoted('python:' + origin.module)}")
         case OriginKind.EXECUTABLE:
-            parts.append(f"source = {_value(list(origin.command))}")
+            parts.append(f"source = {written_value(list(origin.command))}")
         case OriginKind.ANNOUNCED:
             pass
     if provider.version:
-        parts.append(f"version = {_quoted(provider.version)}")
+        parts.append(f"version = {quoted(provider.version)}")
     return "{ " + ", ".join(parts) + " }" if parts else "{}"
 
 
 def _provider(provider: ProviderConfig, values: Mapping[str, Json]) -> list[str]:
     pairs = [(name, _setting(name, value, provider.written)) for name, value in values.items()]
     if provider.instance:
-        pairs.append(("instance", _value(provider.instance)))
+        pairs.append(("instance", written_value(provider.instance)))
     if provider.environment:
-        pairs.append(("environment", _value(list(provider.environment))))
+        pairs.append(("environment", written_value(list(provider.environment))))
     if provider.disabled:
-        pairs.append(("disabled", _value(list(provider.disabled))))
+        pairs.append(("disabled", written_value(list(provider.disabled))))
     lines = _aligned(pairs)
     if provider.timeouts:
         timeouts = _aligned([(name, _seconds(s)) for name, s in provider.timeouts.items()])
@@ -93,11 +90,11 @@ def _setting(path: str, value: Json, written: Mapping[str, Written]) -> str:
     found = written.get(path)
     if isinstance(value, Mapping) and (found is None or not found.computed):
         members = (
-            f"{_key(name)} = {_setting(f'{path}.{name}', inner, written)}"
+            f"{written_key(name)} = {_setting(f'{path}.{name}', inner, written)}"
             for name, inner in value.items()
         )
-        return _braced(members)
-    return found.text if found and found.text is not None else _value(value)
+        return braced(members)
+    return found.text if found and found.text is not None else written_value(value)
 
 
 def _rule(rule: Rule) -> list[str]:
@@ -108,12 +105,12 @@ def _rule(rule: Rule) -> list[str]:
         "kind": _sorted(None if rule.kind is None else {one.value for one in rule.kind}),
     }
     named = {name: values for name, values in match.items() if values is not None}
-    pairs = [("match", _value(named))]
+    pairs = [("match", written_value(named))]
     if rule.when:
-        pairs.append(("when", _quoted(rule.when)))
-    pairs.append(("action", _quoted(rule.action.value)))
+        pairs.append(("when", quoted(rule.when)))
+    pairs.append(("action", quoted(rule.action.value)))
     if rule.reason:
-        pairs.append(("reason", _quoted(rule.reason)))
+        pairs.append(("reason", quoted(rule.reason)))
     return _aligned(pairs)
 
 
@@ -124,15 +121,15 @@ def _sorted(values: Set[str] | None) -> list[str] | None:
 def _profile(profile: Profile) -> list[str]:
     bounds = ("max_turns", "max_cost_usd", "max_wall_clock_s", "depth", "max_concurrent_subagents")
     given: list[tuple[str, Json]] = [(name, getattr(profile, name)) for name in bounds]
-    pairs = [("tools", _value(list(profile.tools)))]
-    pairs += [(name, _value(value)) for name, value in given if value is not None]
+    pairs = [("tools", written_value(list(profile.tools)))]
+    pairs += [(name, written_value(value)) for name, value in given if value is not None]
     lines = _aligned(pairs)
     if profile.models:
         lines.append("model {")
         for place, model in enumerate(profile.models):
             lines.append("  fallback {" if place else "  primary {")
-            lines.append(f"    provider = {_quoted(model.provider)}")
-            lines.append(f"    id       = {_quoted(model.id)}")
+            lines.append(f"    provider = {quoted(model.provider)}")
+            lines.append(f"    id       = {quoted(model.id)}")
             lines.append("  }")
         lines.append("}")
     return lines
@@ -141,48 +138,16 @@ def _profile(profile: Profile) -> list[str]:
 def _settings(config: Config) -> list[str]:
     settings = config.settings
     pairs = [
-        ("log_level", _value(settings.log_level)),
-        ("retry", _value(settings.retry)),
-        ("gate_reads", _value(settings.gate_reads)),
+        ("log_level", written_value(settings.log_level)),
+        ("retry", written_value(settings.retry)),
+        ("gate_reads", written_value(settings.gate_reads)),
     ]
     if settings.default_timeout_s:
         pairs.append(("default_timeout", _seconds(settings.default_timeout_s)))
     if settings.telemetry:
-        pairs.append(("telemetry", _value(settings.telemetry)))
+        pairs.append(("telemetry", written_value(settings.telemetry)))
     return _aligned(pairs)
 
 
 def _seconds(value: float) -> str:
     return f'"{value:g}s"'
-
-
-def _value(value: Json) -> str:
-    match value:
-        case str():
-            return _quoted(value)
-        case Mapping():
-            return _braced(f"{_key(name)} = {_value(inner)}" for name, inner in value.items())
-        case list() | tuple():
-            return "[" + ", ".join(map(_value, value)) + "]"
-        case _:
-            return json.dumps(value)
-
-
-def _braced(members: Iterator[str]) -> str:
-    inner = ", ".join(members)
-    return f"{{ {inner} }}" if inner else "{}"
-
-
-def _key(name: str) -> str:
-    return name if _WORD.fullmatch(name) else _quoted(name)
-
-
-def _quoted(text: str) -> str:
-    """A text as HCL quotes it; what does not print is escaped."""
-    escaped = "".join(
-        _ESCAPES.get(one) or (one if one.isprintable() else f"\\U{ord(one):08x}") for one in text
-    )
-    return '"' + escaped.replace("${", "$${").replace("%{", "%%{") + '"'
-
-
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -1,0 +1,114 @@
+"""What a provider's source comes to on this machine: a command, and what its files are (F3, F4).
+
+Nothing is started and nothing of it imported.
+"""
+
+import hashlib
+import shutil
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from pluggableharness.kernel.config.config import OriginKind, ProviderConfig
+from pluggableharness.kernel.config.lock import Identity
+from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.schema.nearest import nearest
+
+GROUP: Final = "pluggableharness.providers"
+"""Entry points by which installed packages announce providers: NAME = "module"."""
+
+_DISTRIBUTION: Final = "pluggableharness"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A provider that can be started; `command` is empty for one that is built in."""
+
+    command: tuple[str, ...]
+    identity: Identity
+
+
+def locate(provider: ProviderConfig, root: Path) -> Found:
+    """Find what a provider's source names; `root` is the project's.
+
+    Raises:
+        UsageError: it is not there.
+    """
+    match provider.origin.kind:
+        case OriginKind.BUILTIN:
+            return Found((), _distributed("builtin", metadata.distribution(_DISTRIBUTION)))
+        case OriginKind.EXECUTABLE:
+            return _executable(provider, root)
+        case OriginKind.PYTHON:
+            return _module(provider)
+        case OriginKind.ANNOUNCED:
+            return _announced(provider)
+
+
+def _executable(provider: ProviderConfig, root: Path) -> Found:
+    program, *arguments = provider.origin.command
+    path = shutil.which(program)
+    if path is None:
+        raise UsageError(f"{provider.place}: provider {provider.name}: there is no {program} here")
+    pinned = [path, *(one for one in arguments if one.startswith("/") and Path(one).is_file())]
+    sums = hashlib.sha256()
+    outside = [file for file in pinned if not Path(file).resolve().is_relative_to(root.resolve())]
+    for file in outside:
+        sums.update(_file_digest(file, provider))
+    # Inside the project a program changes as people work on it: there its schema is the pin.
+    return Found(
+        (path, *arguments),
+        Identity(" ".join(provider.origin.command), sha256=sums.hexdigest() if outside else ""),
+    )
+
+
+def _file_digest(file: str, provider: ProviderConfig) -> bytes:
+    try:
+        with open(file, "rb") as opened:
+            return hashlib.file_digest(opened, "sha256").digest()
+    except OSError as error:
+        message = f"{provider.place}: provider {provider.name}: {file}: {error.strerror}"
+        raise UsageError(message) from error
+
+
+def _module(provider: ProviderConfig) -> Found:
+    module = provider.origin.module
+    names = metadata.packages_distributions().get(module.partition(".")[0])
+    if not names:
+        raise UsageError(
+            f"{provider.place}: provider {provider.name}: no installed package offers the module "
+            f"{module}; install it beside the harness, or give a path as source"
+        )
+    distribution = metadata.distribution(names[0])
+    return Found(_python(module), _distributed(f"python:{module}", distribution))
+
+
+def _announced(provider: ProviderConfig) -> Found:
+    points = metadata.entry_points(group=GROUP)
+    for point in points:
+        if point.name == provider.name and point.dist is not None:
+            source = f"announced by {point.dist.name}"
+            return Found(_python(point.module), _distributed(source, point.dist))
+    near = nearest(provider.name, points.names)
+    hint = f"; did you mean {near}?" if near else ""
+    raise UsageError(
+        f"{provider.place}: provider {provider.name}: no installed package announces it in the "
+        f"group {GROUP}{hint}. Give it a source, or install its package"
+    )
+
+
+def _python(module: str) -> tuple[str, ...]:
+    return (sys.executable, "-I", "-m", module)
+
+
+def _distributed(source: str, distribution: metadata.Distribution) -> Identity:
+    """The identity of an installed distribution: its list of files with their digests."""
+    listed = sorted(
+        f"{file} {file.hash.value if file.hash else ''}"
+        for file in distribution.files or ()
+        if file.suffix != ".pyc" and not file.match("*.dist-info/*")
+    )
+    sums = hashlib.sha256("\n".join(listed).encode()).hexdigest()
+    return Identity(source, distribution.version, sums)

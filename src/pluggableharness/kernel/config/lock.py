@@ -1,0 +1,195 @@
+"""`.agent/agent.lock.hcl`: what every provider was when it was accepted (F4).
+
+Pure but for reading and writing the one file. What a provider is now comes from elsewhere.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from pluggableharness.kernel.config.evaluate import Scope, Unfit, evaluate
+from pluggableharness.kernel.config.load import read_source
+from pluggableharness.kernel.config.parser import parse
+from pluggableharness.kernel.config.syntax import Block
+from pluggableharness.kernel.config.writing import quoted
+from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.values import Json
+from pluggableharness.kernel.schema.json_schema import to_json_schema
+
+LOCK_NAME: Final = Path(".agent", "agent.lock.hcl")
+"""Below the directory of agent.hcl."""
+
+_HEAD: Final = """\
+# What each provider was when it was accepted. Written by harness, to be committed.
+# When a provider has changed, `harness config accept` shows how and renews this.
+"""
+_SHOWN: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What is to be run, known before it is: where from, and the SHA-256 of its files.
+
+    `version` is that of the installed distribution. "" stands for what is not known, or, as the
+    digest of a program inside the project, not pinned.
+    """
+
+    source: str
+    version: str = ""
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A provider as it was accepted; `operations` holds each one's declaration as JSON."""
+
+    identity: Identity
+    operations: Mapping[str, str] = field(default_factory=dict)
+
+
+Lock = Mapping[str, Pin]
+"""Pins by provider."""
+
+
+def declaration(operation: Operation) -> str:
+    """All that an operation declares, as canonical JSON; what people decide about."""
+    declared = {
+        "kind": operation.kind.value,
+        "risk": operation.risk.value,
+        "description": operation.description,
+        "input_schema": to_json_schema(operation.input_schema),
+        "output_schema": to_json_schema(operation.output_schema),
+        "idempotent": operation.idempotent,
+        "terminates_turn": operation.terminates_turn,
+    }
+    return json.dumps(declared, sort_keys=True, ensure_ascii=False)
+
+
+def digest(declared: str) -> str:
+    """The SHA-256 of a declaration, as hexadecimal digits."""
+    return hashlib.sha256(declared.encode(errors="surrogatepass")).hexdigest()
+
+
+def identity_differences(pin: Pin, now: Identity) -> Iterator[str]:
+    """How what is to be run differs from what was accepted, a line each."""
+    for what in ("source", "version", "sha256"):
+        was, is_now = getattr(pin.identity, what), getattr(now, what)
+        if was != is_now:
+            yield f"{what} was {was or 'unknown'}, is {is_now or 'unknown'}"
+
+
+def operation_differences(pin: Pin, now: Mapping[str, str]) -> Iterator[str]:
+    """How declarations differ from those that were accepted, a line for each part of each."""
+    for name in sorted({*pin.operations, *now}):
+        was, is_now = pin.operations.get(name), now.get(name)
+        if was is None:
+            yield f"{name} is new"
+        elif is_now is None:
+            yield f"{name} is gone"
+        elif was != is_now:
+            yield from (f"{name}: {line}" for line in _changes("", _parsed(was), _parsed(is_now)))
+
+
+def _parsed(declared: str) -> Json:
+    value: Json = json.loads(declared)
+    return value
+
+
+def _changes(path: str, was: Json, is_now: Json) -> Iterator[str]:
+    if isinstance(was, dict) and isinstance(is_now, dict):
+        for name in sorted({*was, *is_now}):
+            inner = f"{path}.{name}" if path else name
+            yield from _changes(inner, was.get(name), is_now.get(name))
+    elif was != is_now:
+        yield f"{path} was {_cut(was)}, is {_cut(is_now)}"
+
+
+def _cut(value: Json) -> str:
+    text = "absent" if value is None else json.dumps(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
+
+
+def read_lock(path: Path, shown: str) -> Lock:
+    """The pins of a file; none when it is not there.
+
+    Raises:
+        UsageError: it is there and cannot be used.
+    """
+    if not path.exists():
+        return {}
+    body = parse(read_source(path, shown))
+    try:
+        return {block.labels[0]: _pin(block) for block in body.blocks}
+    except (Unfit, KeyError, IndexError, TypeError, ValueError) as error:
+        message = f"{shown}: is damaged ({error}); restore it, or delete it to accept all anew"
+        raise UsageError(message) from error
+
+
+def _pin(block: Block) -> Pin:
+    values = {one.name: evaluate(one.value, Scope({})) for one in block.body.settings}
+    identity = Identity(*(_text(values[name]) for name in ("source", "version", "sha256")))
+    operations: dict[str, str] = {}
+    for inner in block.body.blocks:
+        parts = {one.name: evaluate(one.value, Scope({})) for one in inner.body.settings}
+        declared = _text(parts["declares"])
+        if digest(declared) != parts["sha256"]:
+            raise ValueError(f"what {inner.labels[0]} declares is not what its digest says")
+        json.loads(declared)
+        operations[inner.labels[0]] = declared
+    return Pin(identity, operations)
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text is missing")
+    return value
+
+
+def write_lock(path: Path, lock: Lock) -> None:
+    """Replace the file, whole or not at all.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(exist_ok=True)
+        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".agent.lock.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(rendered(lock))
+            os.chmod(scratch, 0o644)
+            os.replace(scratch, path)
+        except BaseException:
+            os.unlink(scratch)
+            raise
+    except OSError as error:
+        message = f"{path}: cannot be written, so no provider can be pinned: {error.strerror}"
+        raise UsageError(message) from error
+
+
+def rendered(lock: Lock) -> str:
+    """The file's text; the same pins give the same text."""
+    return "\n".join([_HEAD, *(_block(name, lock[name]) for name in sorted(lock))])
+
+
+def _block(name: str, pin: Pin) -> str:
+    lines = [
+        f"provider {quoted(name)} {{",
+        f"  source  = {quoted(pin.identity.source)}",
+        f"  version = {quoted(pin.identity.version)}",
+        f"  sha256  = {quoted(pin.identity.sha256)}",
+    ]
+    for operation, declared in sorted(pin.operations.items()):
+        lines += [
+            f"  operation {quoted(operation)} {{",
+            f"    sha256   = {quoted(digest(declared))}",
+            f"    declares = {quoted(declared)}",
+            "  }",
+        ]
+    return "\n".join([*lines, "}", ""])

@@ -1,0 +1,47 @@
+"""Values as HCL writes them."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+
+from pluggableharness.kernel.domain.values import Json
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+def written_value(value: Json) -> str:
+    """A value in one line."""
+    match value:
+        case str():
+            return quoted(value)
+        case Mapping():
+            return braced(
+                f"{written_key(key)} = {written_value(one)}" for key, one in value.items()
+            )
+        case list() | tuple():
+            return "[" + ", ".join(map(written_value, value)) + "]"
+        case _:
+            return json.dumps(value)
+
+
+def braced(members: Iterable[str]) -> str:
+    """An object of members that are written already."""
+    inner = ", ".join(members)
+    return f"{{ {inner} }}" if inner else "{}"
+
+
+def written_key(name: str) -> str:
+    """A name in an object, in quotes where it could be taken for something else."""
+    plain = _WORD.fullmatch(name) and name not in ("for", "true", "false", "null")
+    return name if plain else quoted(name)
+
+
+def quoted(text: str) -> str:
+    """A text as HCL quotes it; what does not print is escaped."""
+    escaped = "".join(
+        _ESCAPES.get(one) or (one if one.isprintable() else f"\\U{ord(one):08x}") for one in text
+    )
+    return '"' + escaped.replace("${", "$${").replace("%{", "%%{") + '"'
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
