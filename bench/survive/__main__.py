@@ -30,11 +30,15 @@ def main(words: list[str]) -> int:
 
 def shown(row: Survived, seconds: float) -> str:
     """A run as a few lines."""
-    counts = ", ".join(f"{name} {count:,.4g}" for name, count in row.counts.items())
+    counts = ", ".join(f"{name} {_number(count)}" for name, count in row.counts.items())
     faults = "".join(f"\n    DID NOT HOLD: {fault}" for fault in row.faults[:10])
     more = f"\n    … and {len(row.faults) - 10} more" if len(row.faults) > 10 else ""
     left = ", ".join(row.left) or "nothing"
     return f"{row.id}  {row.done} ({seconds:.0f} s)\n    {counts}{faults}{more}\n    left: {left}"
+
+
+def _number(count: float) -> str:
+    return f"{count:,}" if isinstance(count, int) else f"{count:,.1f}"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """R1: a provider killed in the middle of a call, again and again, each in a session of its own."""
 
 import os
+import secrets
 import signal
 import sys
 import tempfile
@@ -29,7 +30,9 @@ _VICTIM = Path(__file__).with_name("victim.py")
 
 async def run(count: int) -> Survived:
     """Kill so many times; the record of each session goes to a place that is then removed."""
-    spec = ProviderSpec("victim", (sys.executable, "-I", str(_VICTIM)))
+    # Its processes carry this run's own mark, so that those of another are not taken for them.
+    mark = secrets.token_hex(8)
+    spec = ProviderSpec("victim", (sys.executable, "-I", str(_VICTIM), mark))
     with tempfile.TemporaryDirectory() as name:
         before = os.environ.get("XDG_STATE_HOME")
         os.environ["XDG_STATE_HOME"] = name
@@ -49,7 +52,7 @@ async def run(count: int) -> Survived:
         "longest": waits[-1] * 1e3,
     }
     faults = tuple(f"kill {n}: {kill.fault}" for n, kill in enumerate(kills, 1) if kill.fault)
-    return Survived(ID, f"killed a provider in mid-call {count} times", counts, faults, _left())
+    return Survived(ID, f"killed a provider in mid-call {count} times", counts, faults, _left(mark))
 
 
 @dataclass
@@ -118,12 +121,12 @@ async def _kill(kernel: Kernel) -> _Kill:
     return watcher
 
 
-def _left() -> tuple[str, ...]:
+def _left(mark: str) -> tuple[str, ...]:
     """Processes of the provider, and of the guards that watched over them."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and str(_VICTIM).encode() in (entry / "cmdline").read_bytes():
+            if entry.name.isdigit() and mark.encode() in (entry / "cmdline").read_bytes():
                 found.append(f"process {entry.name}")
         except OSError:
             continue

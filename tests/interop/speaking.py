@@ -24,8 +24,8 @@ async def say(ctx: Context[Any], size: int) -> Said:
 @provider.resource(risk="low", streaming=True)
 async def linger(ctx: Context[Any]) -> Said:
     """Linger until cancelled, and report it."""
-    await ctx.progress("lingering")
     ctx.report = {"lingered": True}
+    await ctx.progress("lingering")
     await asyncio.Event().wait()
     return Said("never")
 

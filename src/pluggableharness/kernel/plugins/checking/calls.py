@@ -102,6 +102,9 @@ class CallChecks:
     def _callable(self, operations: tuple[Operation, ...]) -> list[Operation]:
         harmless = {Kind.DATA_SOURCE, Kind.RESOURCE} if self._resources else {Kind.DATA_SOURCE}
         chosen = [one for one in operations if one.kind in harmless]
+        if all(one.kind is Kind.INTERACTIVE for one in operations):
+            # The frontend answers those; the kernel invokes them never.
+            self._findings.does_not_apply("P12", "P26")
         if not chosen:
             self._findings.missing("P12", _NO_OPERATION)
         return chosen

@@ -9,8 +9,8 @@ from pluggableharness.kernel.plugins.checking.arguments import configuration, wr
 from pluggableharness.kernel.plugins.checking.probe import Gone, Probe
 from pluggableharness.kernel.plugins.checking.report import Findings
 from pluggableharness.kernel.plugins.contract import Contract, ContractViolation, check_contract
-from pluggableharness.kernel.plugins.settings import with_defaults
 from pluggableharness.kernel.plugins.transport import grpc_aio
+from pluggableharness.kernel.schema.settings import with_defaults
 from pluggableharness.wire import common_pb2, tool_pb2
 from pluggableharness.wire.handshake import APP_PROTOCOL_VERSION
 from pluggableharness.wire.structs import to_struct

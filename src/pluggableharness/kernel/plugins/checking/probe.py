@@ -30,7 +30,7 @@ from pluggableharness.kernel.plugins.process import Connection
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.stream_guard import StreamGuard
 from pluggableharness.kernel.plugins.transport import TOOL_SERVICE, grpc_aio, open_channel
-from pluggableharness.wire import event_pb2, kernel_pb2, tool_pb2
+from pluggableharness.wire import content_pb2, event_pb2, kernel_pb2, session_pb2, tool_pb2
 
 ANSWER_S: Final = 10.0
 """How long one answer may take (K15)."""
@@ -186,6 +186,20 @@ class Heard(Callbacks):
         """Note log entries."""
         self.say(request.SerializeToString())
         return kernel_pb2.LogResult()
+
+    async def run_session(
+        self, request: kernel_pb2.RunSessionRequest, call_id: str
+    ) -> kernel_pb2.RunSessionResult:
+        """Answer as if a child session had run, so that what asks for one can be seen on."""
+        self.say(request.SerializeToString())
+        text = content_pb2.ContentBlock(text=content_pb2.TextBlock(text="done"))
+        return kernel_pb2.RunSessionResult(
+            session_id="check-child",
+            final_message=content_pb2.Message(
+                role=content_pb2.ROLE_ASSISTANT, content=[text], id="check-message"
+            ),
+            status=session_pb2.SESSION_STATUS_COMPLETED,
+        )
 
 
 class _Open(Flights):

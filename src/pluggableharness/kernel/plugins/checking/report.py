@@ -73,6 +73,7 @@ class Findings:
         self._failures: dict[str, list[str]] = {}
         self._missing: dict[str, str] = {}
         self._otherwise = ""
+        self._beside = set(ONLY_WHEN_SEEN)
 
     def reached(self, *points: str) -> None:
         """Note that these were put to the test."""
@@ -88,13 +89,17 @@ class Findings:
         """Say why a point may not be reached."""
         self._missing[point] = why
 
+    def does_not_apply(self, *points: str) -> None:
+        """Say that these mean nothing to such a provider; they get no line."""
+        self._beside.update(points)
+
     def broke_off(self, why: str) -> None:
         """Say why everything that is open will not be reached."""
         self._otherwise = why
 
     def report(self) -> Report:
         """What it all comes to."""
-        shown = [point for point in POINTS if point not in ONLY_WHEN_SEEN or self._is_known(point)]
+        shown = [point for point in POINTS if point not in self._beside or self._is_known(point)]
         return Report(tuple(map(self._line, shown)), tuple(self.remarks))
 
     def _is_known(self, point: str) -> bool:
