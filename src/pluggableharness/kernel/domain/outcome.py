@@ -41,6 +41,19 @@ Outcome = Success | Failure
 """What a call came to: exactly one for every call (K2)."""
 
 
+NEVER_SENT = Failure(
+    ErrorCategory.CANCELLED, "The turn was interrupted before this call was sent; nothing ran."
+)
+"""How a call ends that a cancelled turn had not come to."""
+
+LEFT_OPEN = Failure(
+    ErrorCategory.UNKNOWN,
+    "The kernel ended while this call ran: it may have had its effect in whole, in part or not "
+    "at all. Look before doing it again.",
+)
+"""How a call ends of which the record has the intent and no outcome (K27)."""
+
+
 class OutputStream(Enum):
     """Where a child process wrote."""
 

@@ -6,8 +6,9 @@ now is for the provider as it is now to say.
 
 from dataclasses import dataclass
 
-from pluggableharness.kernel.domain.call import CallContext
-from pluggableharness.kernel.domain.message import ModelReply
+from pluggableharness.kernel.domain.bounds import Spent
+from pluggableharness.kernel.domain.call import CallContext, ProposedCall
+from pluggableharness.kernel.domain.message import Message, ModelReply
 from pluggableharness.kernel.domain.operation import Kind, Risk
 from pluggableharness.kernel.domain.outcome import Outcome
 from pluggableharness.kernel.domain.plan import Applied
@@ -107,3 +108,41 @@ class RecordedApply:
 
     turn_id: str
     items: tuple[RecordedApplyItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedUse:
+    """A call of a message, as far as the record tells.
+
+    `call_id` is "" when the kernel ended before it made a call of what the model wrote.
+    `outcome` is None when none was filed; `sent` then says whether it may have run.
+    """
+
+    proposed: ProposedCall
+    call_id: str = ""
+    name: str = ""
+    sent: bool = False
+    idempotent: bool = False
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTurn:
+    """The last message of a history, some of whose calls have no outcome."""
+
+    message: Message
+    uses: tuple[RecordedUse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSession:
+    """What is needed to go on with a session (K30).
+
+    `history` holds whole turns, every call with its result; `left` is the turn that was cut
+    short behind them, if there is one. `warnings` say what was found amiss.
+    """
+
+    history: tuple[Message, ...]
+    left: RecordedTurn | None
+    spent: Spent
+    warnings: tuple[str, ...] = ()

@@ -39,6 +39,7 @@ from pluggableharness.kernel.domain.recorded import (
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.store.stretches import stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def story(events: Iterable[Event]) -> Iterator[Told]:
     not write; those of providers are passed over.
     """
     session_id, directory = "", ""
-    for stretch in _stretches(events):
+    for stretch in stretches(events):
         first = stretch[0]
         if first.kind == EventKind.SESSION:
             facts = read_facts(first.payload)
@@ -75,20 +76,8 @@ def story(events: Iterable[Event]) -> Iterator[Told]:
         yield from _Turn(session_id, directory, message).told(stretch)
 
 
-def _stretches(events: Iterable[Event]) -> Iterator[list[Event]]:
-    """A message with all rows up to the next one; what stands before the first by itself."""
-    stretch: list[Event] = []
-    for event in events:
-        if event.kind == EventKind.MESSAGE and stretch:
-            yield stretch
-            stretch = []
-        stretch.append(event)
-    if stretch:
-        yield stretch
-
-
 def _message(event: Event) -> Message | None:
-    if event.kind != EventKind.MESSAGE or event.producer.category != "kernel":
+    if event.kind != EventKind.MESSAGE:
         return None
     return read_message(event.payload).reply.message
 
@@ -109,10 +98,9 @@ class _Turn:
 
     def told(self, stretch: list[Event]) -> Iterator[Told]:
         """The news of the stretch."""
-        ours = [event for event in stretch if _is_ours(event)]
-        for event in ours:
+        for event in stretch:
             self._gather(event)
-        for event in ours:
+        for event in stretch:
             for news in self._news(event):
                 yield Told(event.time, news)
 
@@ -242,13 +230,6 @@ class _Turn:
                 yield SessionEnded(end, event.hash.hex())
             case _:
                 pass
-
-
-def _is_ours(event: Event) -> bool:
-    """Whether the kernel wrote the row: providers may emit the same kinds, to say anything."""
-    if event.kind in (EventKind.TOOL_CALL, EventKind.TOOL_RESULT):
-        return True
-    return event.producer.category == "kernel"
 
 
 def _operation(provider: str, name: str, pair: RecordedDecision) -> Operation:

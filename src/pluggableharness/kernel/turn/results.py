@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pluggableharness.kernel.domain.call import Call, RefusedCall
 from pluggableharness.kernel.domain.message import Message, Role, ToolResult
-from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome
+from pluggableharness.kernel.domain.outcome import Outcome
 
 
 class Results:
@@ -44,11 +44,6 @@ class Results:
     def outcome(self, call: Call) -> Outcome | None:
         """How the call ended; None while it has not."""
         return self._outcomes.get(call.id)
-
-
-NEVER_SENT = Failure(
-    ErrorCategory.CANCELLED, "The turn was interrupted before this call was sent; nothing ran."
-)
 
 
 def _name(call: Call | RefusedCall) -> str:

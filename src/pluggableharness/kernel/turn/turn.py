@@ -8,14 +8,14 @@ from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import Message
 from pluggableharness.kernel.domain.news import CallRefused, MessageArrived, TextDelta
 from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.domain.outcome import Success
+from pluggableharness.kernel.domain.outcome import NEVER_SENT, Success
 from pluggableharness.kernel.planning.classify import classify
 from pluggableharness.kernel.planning.order import split
 from pluggableharness.kernel.turn.apply import apply_plan
 from pluggableharness.kernel.turn.gate import build_plan
 from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.reads import run_reads
-from pluggableharness.kernel.turn.results import NEVER_SENT, Results
+from pluggableharness.kernel.turn.results import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ async def run_turn(
     results = Results(calls)
     try:
         await _tell_refused(ports, context.turn_id, calls)
-        await _run(ports, context.turn_id, results, [c for c in calls if isinstance(c, Call)])
+        await run_calls(ports, context.turn_id, results, [c for c in calls if isinstance(c, Call)])
     finally:
         for call in results.missing:
             ports.record.outcome(call, NEVER_SENT)
@@ -92,7 +92,9 @@ async def _tell_refused(
             await ports.frontend.hear(CallRefused(turn_id, call))
 
 
-async def _run(ports: TurnPorts, turn_id: str, results: Results, calls: Sequence[Call]) -> None:
+async def run_calls(
+    ports: TurnPorts, turn_id: str, results: Results, calls: Sequence[Call]
+) -> None:
     """Reads written before the first resource, the plan, and the reads written after (K13a)."""
     before, resources, after = split(calls)
     if before:

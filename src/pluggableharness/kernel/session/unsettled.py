@@ -1,0 +1,122 @@
+"""Calls that a kernel left open when it died, settled before their session goes on (K27).
+
+What was never sent did not happen. What was sent may have: it runs again only when that does
+no harm, and otherwise a person is asked. Policy is asked anew in either case, and what nobody
+can settle goes to the model as what it is, unknown.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pluggableharness.kernel.domain.call import Call, CallContext, RefusedCall
+from pluggableharness.kernel.domain.identity import ulid
+from pluggableharness.kernel.domain.message import Message, Role, ToolResult
+from pluggableharness.kernel.domain.operation import Kind, Operation
+from pluggableharness.kernel.domain.outcome import LEFT_OPEN, NEVER_SENT, Failure, Outcome
+from pluggableharness.kernel.domain.recorded import RecordedTurn, RecordedUse
+from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.planning.classify import classify
+from pluggableharness.kernel.turn.calls import end_unsent
+from pluggableharness.kernel.turn.denial import was_denied
+from pluggableharness.kernel.turn.ports import TurnPorts
+from pluggableharness.kernel.turn.results import Results
+from pluggableharness.kernel.turn.turn import run_calls
+
+
+async def settle(
+    ports: TurnPorts, context: CallContext, left: RecordedTurn, offered: Sequence[Operation]
+) -> Message:
+    """The entry of the history that answers the message that was cut short.
+
+    `context` is that of a turn of its own, in which the calls run that run again. Each
+    outcome is filed before it is told. Raises RecordFailed.
+    """
+    calls = {
+        place: _call(ports, context, use, offered)
+        for place, use in enumerate(left.uses)
+        if use.outcome is None
+    }
+    settled = await _settled(ports, context, left, calls)
+    return Message(
+        Role.USER,
+        tuple(
+            ToolResult(use.proposed.tool_use_id, use.name, use.outcome or settled[place])
+            for place, use in enumerate(left.uses)
+        ),
+    )
+
+
+async def _settled(
+    ports: TurnPorts,
+    context: CallContext,
+    left: RecordedTurn,
+    calls: dict[int, Call | RefusedCall],
+) -> dict[int, Outcome]:
+    """The outcomes of the open calls, by their place in the message."""
+    again = {
+        place: call
+        for place, call in calls.items()
+        if isinstance(call, Call) and _runs_again(ports, call, left.uses[place])
+    }
+    found: dict[int, Outcome] = {}
+    for place, call in calls.items():
+        if place not in again:
+            failure = LEFT_OPEN if left.uses[place].sent else NEVER_SENT
+            await _file(ports, call, failure)
+            found[place] = failure
+    results = Results(list(again.values()))
+    careful = {call.id for place, call in again.items() if not _harmless(call, left.uses[place])}
+    asking = replace(ports, decide=lambda call: _verdict(ports, call, call.id in careful))
+    await run_calls(asking, context.turn_id, results, list(again.values()))
+    for place, call in again.items():
+        outcome = results.outcome(call) or LEFT_OPEN
+        if was_denied(outcome):
+            outcome = LEFT_OPEN
+            await end_unsent(ports, results, call, outcome)
+        found[place] = outcome
+    return found
+
+
+def _call(
+    ports: TurnPorts, context: CallContext, use: RecordedUse, offered: Sequence[Operation]
+) -> Call | RefusedCall:
+    """The call as the providers of today see it, under its own id."""
+    return classify(
+        use.proposed,
+        offered,
+        call_id=use.call_id or ulid(),
+        context=context,
+        deadline_s=ports.deadline_s,
+    )
+
+
+def _runs_again(ports: TurnPorts, call: Call, use: RecordedUse) -> bool:
+    """Whether policy, and where it is not harmless a person, may let the call run again."""
+    if not use.sent:
+        return False
+    decision = ports.decide(call).decision
+    needs_person = decision is Decision.ASK or not _harmless(call, use)
+    return decision is not Decision.DENY and (ports.frontend.attended or not needs_person)
+
+
+def _harmless(call: Call, use: RecordedUse) -> bool:
+    """Whether running it twice is as good as once, as declared then and now."""
+    return call.operation.kind is not Kind.RESOURCE or (
+        use.idempotent and call.operation.idempotent
+    )
+
+
+def _verdict(ports: TurnPorts, call: Call, careful: bool) -> Verdict:
+    """Policy's verdict; an allow of what may have run already is a person's to give."""
+    verdict = ports.decide(call)
+    if careful and verdict.decision is Decision.ALLOW:
+        return Verdict(Decision.ASK, "resume", "it is not known whether this call ran already")
+    return verdict
+
+
+async def _file(ports: TurnPorts, call: Call | RefusedCall, outcome: Failure) -> None:
+    if isinstance(call, Call):
+        await end_unsent(ports, Results([call]), call, outcome)
+    else:
+        ports.record.refused(replace(call, failure=outcome))
+        await ports.record.durable()
