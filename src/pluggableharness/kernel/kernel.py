@@ -4,7 +4,7 @@ The composition root: the one file of the kernel that may import everything.
 """
 
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall,
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import ToolResult
-from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import Failure, Outcome
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
@@ -31,12 +31,19 @@ from pluggableharness.kernel.store.session_record import SessionLog
 from pluggableharness.kernel.turn.ports import Frontend, Model, TurnPorts
 
 
+Admit = Callable[[Sequence[Operation], Callable[[str], Producer]], tuple[Operation, ...]]
+"""From all that is declared, and who a provider is, to what may be offered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
     """What a kernel is made of.
 
-    `timeout_s` overrides every operation's own deadline. `allow_all` turns what would be
-    asked into allow, never what is denied (K10).
+    `timeout_s` overrides every operation's own deadline, `timeouts` that of single ones by
+    their full names, and `default_timeout_s` is for those that declare none (K14). `allow_all`
+    turns what would be asked into allow, never what is denied (K10); `gate_reads` and
+    `policy_files` are as in `Terms`. `admit` judges what the providers declare, and gives back
+    what may be offered or raises (F4, F8).
     """
 
     working_directory: Path
@@ -44,6 +51,11 @@ class Setup:
     timeout_s: float | None = None
     allow_all: bool = False
     rules: tuple[Rule, ...] = ()
+    timeouts: Mapping[str, float] = field(default_factory=dict)
+    default_timeout_s: float | None = None
+    gate_reads: bool = False
+    policy_files: frozenset[str] = frozenset()
+    admit: Admit = field(default=lambda offered, producer: tuple(offered), compare=False)
     bounds: Bounds = field(default_factory=Bounds)
 
 
@@ -60,8 +72,11 @@ class Kernel:
         self._processes = ProviderProcesses(setup.providers, self._file)
 
     async def operations(self) -> tuple[Operation, ...]:
-        """Everything that the providers offer. Raises ProviderUnavailable with all reasons."""
-        return await self._processes.operations()
+        """Everything that the providers offer and that was admitted.
+
+        Raises ProviderUnavailable with all reasons, or what `admit` raises.
+        """
+        return self._setup.admit(await self._processes.operations(), self._processes.producer)
 
     async def operation(self, full_name: str) -> Operation | None:
         """The operation of that name, `provider.operation`; None when there is none."""
@@ -137,13 +152,18 @@ class Kernel:
 
     def _terms(self, frontend: Frontend, own_act: bool) -> Terms:
         if own_act:
-            return Terms(Asking.CALLER)
-        if self._setup.allow_all:
-            return Terms(Asking.ALLOW_ALL)
-        return Terms(Asking.PERSON if frontend.attended else Asking.NOBODY)
+            asking = Asking.CALLER
+        elif self._setup.allow_all:
+            asking = Asking.ALLOW_ALL
+        else:
+            asking = Asking.PERSON if frontend.attended else Asking.NOBODY
+        return Terms(asking, self._setup.gate_reads, self._setup.policy_files)
 
     def _deadline_s(self, operation: Operation) -> float | None:
-        return deadline_s(operation, self._setup.timeout_s)
+        setup = self._setup
+        given = setup.timeout_s or setup.timeouts.get(operation.full_name)
+        declared = operation.default_timeout_s or operation.kind is Kind.INTERACTIVE
+        return deadline_s(operation, given or (None if declared else setup.default_timeout_s))
 
     async def _file(
         self, session_id: str, producer: Producer, kind: EventKind, version: str, payload: bytes
