@@ -14,7 +14,7 @@ from pluggableharness.kernel.plugins.errors import ProviderLoadError
 from pluggableharness.kernel.plugins.launch import HANDSHAKE_S, StartFailed
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.transport import TOOL_SERVICE, Channel, grpc_aio
-from pluggableharness.kernel.schema.settings import secrets, setting_problems, with_defaults
+from pluggableharness.kernel.schema.settings import secrets, with_defaults
 from pluggableharness.wire import tool_pb2
 from pluggableharness.wire.handshake import APP_PROTOCOL_VERSION
 from pluggableharness.wire.structs import to_struct
@@ -51,9 +51,7 @@ async def introduce(channel: Channel, spec: ProviderSpec) -> Introduction:
     if contract.violations:
         raise ProviderLoadError(spec.name, [str(violation) for violation in contract.violations])
     config = with_defaults(contract.settings, spec.config)
-    problems = [
-        f"provider block: {problem}" for problem in setting_problems(contract.settings, config)
-    ]
+    problems = [f"provider block: {problem}" for problem in spec.judge(contract.settings, config)]
     if problems:
         raise ProviderLoadError(spec.name, problems)
     known = secrets(contract.settings, config)

@@ -1,10 +1,15 @@
 """What the configuration says of one provider: what to start, and with what."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from pluggableharness.kernel.domain.settings import Setting
 from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.schema.settings import setting_problems
+
+Judge = Callable[[Sequence[Setting], JsonObject], Iterable[object]]
+"""From declared settings and a configuration to its problems, each of which is a line as text."""
 
 
 class Instance(Enum):
@@ -19,7 +24,8 @@ class ProviderSpec:
     """One provider as it is to be run.
 
     `command` is a program and its arguments, never a line for a shell. `config` is its
-    decoded block (P28); `environment` what it gets beside the few inherited variables.
+    decoded block (P28), which `judge` holds against the settings that the provider declares,
+    naming every problem; `environment` is what it gets beside the few inherited variables.
     """
 
     name: str
@@ -27,3 +33,4 @@ class ProviderSpec:
     config: JsonObject = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     instance: Instance = Instance.SHARED
+    judge: Judge = field(default=setting_problems, compare=False, repr=False)

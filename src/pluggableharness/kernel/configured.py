@@ -1,0 +1,237 @@
+"""From a project's configuration to the `Setup` of a kernel (F3, F4, F8, F9)."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from pluggableharness.kernel.config.config import Config, OriginKind, ProviderConfig
+from pluggableharness.kernel.config.config import Profile as WrittenProfile
+from pluggableharness.kernel.config.identity import Found, locate
+from pluggableharness.kernel.config.lock import (
+    LOCK_NAME,
+    Lock,
+    Pin,
+    declaration,
+    identity_differences,
+    operation_differences,
+    read_lock,
+    write_lock,
+)
+from pluggableharness.kernel.config.profiles import tool_problem
+from pluggableharness.kernel.config.project import project_config, shown_path
+from pluggableharness.kernel.config.provider_block import late_problems
+from pluggableharness.kernel.config.versions import satisfies
+from pluggableharness.kernel.domain.bounds import Bounds
+from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.event import Producer
+from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
+from pluggableharness.kernel.first_party import first_party
+from pluggableharness.kernel.kernel import Setup
+from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
+from pluggableharness.kernel.schema.nearest import nearest
+
+
+class ProvidersChanged(UsageError):
+    """Providers are not what was accepted; the message shows how, and how to accept them."""
+
+    def __init__(self, lock: str, differences: Mapping[str, Sequence[str]]) -> None:
+        lines = [f"{lock} does not allow these providers, which have changed:"]
+        for provider, changes in differences.items():
+            lines += [f"  {provider}", *(f"    {change}" for change in changes)]
+        lines.append("If this is as it should be: harness config accept")
+        super().__init__("\n".join(lines))
+        self.differences = differences
+
+
+def configured(
+    directory: Path, environment: Mapping[str, str], profile: str = DEFAULT_PROFILE.name
+) -> Setup:
+    """The setup of the project that a directory is in; its warnings go to stderr.
+
+    Without an agent.hcl that is every built-in provider with its defaults.
+
+    Raises:
+        UsageError: the configuration cannot be used, a provider is not there, or it is not
+            what the lock file says.
+    """
+    config = project_config(directory, environment)
+    if config is None:
+        return Setup(directory)
+    for warning in config.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    return setup_of(config, directory, environment, profile=profile)
+
+
+def setup_of(
+    config: Config,
+    directory: Path,
+    environment: Mapping[str, str],
+    *,
+    profile: str = DEFAULT_PROFILE.name,
+    accept: bool = False,
+) -> Setup:
+    """What a configuration comes to. `accept` pins what has changed instead of refusing it.
+
+    Raises:
+        UsageError: a provider is not there, or not what the lock file says.
+    """
+    gate = LockGate.opened(config, accept=accept)
+    profiles = {name: _agent(written) for name, written in config.profiles.items()}
+    return Setup(
+        directory,
+        tuple(_spec(one, gate.found[one.name], environment) for one in config.providers),
+        rules=config.rules,
+        profile=_profile(config, profiles, profile),
+        profiles=tuple(profiles.values()),
+        timeouts={
+            f"{one.name}.{operation}": seconds
+            for one in config.providers
+            for operation, seconds in one.timeouts.items()
+        },
+        default_timeout_s=config.settings.default_timeout_s,
+        gate_reads=config.settings.gate_reads,
+        policy_files=frozenset({str(config.path)}),
+        admit=partial(_admit, config, gate),
+    )
+
+
+def _profile(config: Config, profiles: Mapping[str, Profile], name: str) -> Profile:
+    """The profile of that name; the default one has everything where the file describes none."""
+    if name in profiles:
+        return profiles[name]
+    if name == DEFAULT_PROFILE.name and not profiles:
+        return DEFAULT_PROFILE
+    near = nearest(name, profiles)
+    hint = f"did you mean {near}?" if near else "the file describes none"
+    raise UsageError(f"{shown_path(config.path)}: there is no agent_profile '{name}'; {hint}")
+
+
+def _agent(written: WrittenProfile) -> Profile:
+    """A profile as sessions know it, with the usual reach where the file says nothing."""
+    default = DEFAULT_PROFILE
+    depth, at_once = written.depth, written.max_concurrent_subagents
+    return Profile(
+        written.name,
+        written.tools,
+        Bounds(written.max_turns, written.max_cost_usd, written.max_wall_clock_s),
+        default.depth if depth is None else depth,
+        default.max_concurrent_subagents if at_once is None else at_once,
+    )
+
+
+def _spec(provider: ProviderConfig, found: Found, environment: Mapping[str, str]) -> ProviderSpec:
+    if provider.origin.kind is OriginKind.BUILTIN:
+        spec = first_party(provider.name, provider.config)
+    else:
+        spec = ProviderSpec(provider.name, found.command, provider.config)
+    passed = {name: environment[name] for name in provider.environment if name in environment}
+    instance = Instance(provider.instance) if provider.instance else spec.instance
+    judge = partial(late_problems, provider.written)
+    return replace(spec, environment=passed, instance=instance, judge=judge)
+
+
+@dataclass(slots=True)
+class LockGate:
+    """Holds providers against the lock file, and pins those that it does not know yet (F4)."""
+
+    path: Path
+    lock: Lock
+    found: Mapping[str, Found]
+    accepts: bool
+
+    @classmethod
+    def opened(cls, config: Config, *, accept: bool) -> "LockGate":
+        """Find every provider, and refuse those that are not what they were before they start."""
+        root = config.path.parent
+        path = root / LOCK_NAME
+        lock = read_lock(path, shown_path(path))
+        found = {one.name: locate(one, root) for one in config.providers}
+        gate = cls(path, lock, found, accept)
+        gate.refuse(
+            {
+                name: list(identity_differences(lock[name], one.identity))
+                for name, one in found.items()
+                if name in lock
+            }
+        )
+        return gate
+
+    def refuse(self, differences: Mapping[str, Sequence[str]]) -> None:
+        """Raise ProvidersChanged when there is a difference, unless changes are accepted."""
+        real = {name: changes for name, changes in differences.items() if changes}
+        if real and not self.accepts:
+            raise ProvidersChanged(shown_path(self.path), real)
+
+    def hold(self, offered: Sequence[Operation]) -> None:
+        """Refuse declarations that differ from those that are pinned, and pin what is new."""
+        declared: dict[str, dict[str, str]] = {}
+        for operation in offered:
+            declared.setdefault(operation.provider, {})[operation.name] = declaration(operation)
+        self.refuse(
+            {
+                name: list(operation_differences(self.lock[name], operations))
+                for name, operations in declared.items()
+                if name in self.lock
+            }
+        )
+        renewed = {
+            **self.lock,
+            **{name: Pin(self.found[name].identity, ops) for name, ops in declared.items()},
+        }
+        if renewed != self.lock:
+            write_lock(self.path, renewed)
+            self.lock = renewed
+
+
+def _admit(
+    config: Config,
+    gate: LockGate,
+    offered: Sequence[Operation],
+    producer: Callable[[str], Producer],
+) -> tuple[Operation, ...]:
+    """What may be offered of what the providers declare, which is pinned.
+
+    Raises UsageError for whatever the file says of operations that are not there.
+    """
+    names: dict[str, tuple[str, ...]] = {}
+    for operation in offered:
+        names[operation.provider] = (*names.get(operation.provider, ()), operation.name)
+    problems = [
+        *_version_problems(config, names, producer),
+        *_operation_problems(config, names),
+        *_tool_problems(config, names),
+    ]
+    if problems:
+        raise UsageError("\n".join(problems))
+    gate.hold(offered)
+    disabled = {f"{one.name}.{name}" for one in config.providers for name in one.disabled}
+    return tuple(one for one in offered if one.full_name not in disabled)
+
+
+def _version_problems(
+    config: Config, names: Mapping[str, object], producer: Callable[[str], Producer]
+) -> Iterator[str]:
+    for one in config.providers:
+        if one.name in names and one.origin.kind is not OriginKind.BUILTIN:
+            version = producer(one.name).version
+            if not satisfies(version, one.version):
+                yield f"{one.place}: {one.name} has version {version}, which is not {one.version}"
+
+
+def _operation_problems(config: Config, names: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    for one in config.providers:
+        for operation in (*one.disabled, *one.timeouts):
+            problem = tool_problem(f"{one.name}.{operation}", names)
+            if problem:
+                yield f"{one.place}: {problem}"
+
+
+def _tool_problems(config: Config, names: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    for profile in config.profiles.values():
+        for tool, place in zip(profile.tools, profile.places, strict=True):
+            problem = tool_problem(tool, names)
+            if problem:
+                yield f"{place}: {problem}"
