@@ -1,18 +1,20 @@
 """`harness call`: one operation, by a person's own hand (K4)."""
 
 import argparse
+import os
 import shlex
 import sys
+from dataclasses import replace
 
 from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.exits import DENIED, DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
+from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.first_party import NAMES, first_party
 from pluggableharness.kernel.frontends.call_output import CallOutput, show
 from pluggableharness.kernel.frontends.json_lines import CallLines
 from pluggableharness.kernel.frontends.json_shapes import node
@@ -65,11 +67,13 @@ async def _call(options: argparse.Namespace) -> int:
         raise UsageError(
             f"'{options.operation}' is not PROVIDER.OPERATION; `harness tools` lists them"
         )
-    setup = Setup(
-        working_directory(options.cwd),
-        providers=(_spec(provider, options.provider),),
-        timeout_s=options.timeout,
-    )
+    directory = working_directory(options.cwd)
+    if options.provider is None:
+        project = configured(directory, os.environ)
+        setup = replace(project, providers=(_spec(project, provider),))
+    else:
+        setup = Setup(directory, (ProviderSpec(provider, _command(options.provider)),))
+    setup = replace(setup, timeout_s=options.timeout)
     async with opened(setup) as kernel:
         operation = await kernel.operation(options.operation)
         arguments = read_arguments(operation, options.pairs, options.args)
@@ -82,18 +86,20 @@ async def _call(options: argparse.Namespace) -> int:
             frontend.close()
 
 
-def _spec(provider: str, command: str | None) -> ProviderSpec:
-    if command is not None:
-        return ProviderSpec(provider, _command(command))
-    if provider in NAMES:
+def _spec(project: Setup, name: str) -> ProviderSpec:
+    loaded = {spec.name: spec for spec in project.providers}
+    if name not in loaded:
+        near = nearest(name, loaded)
+        hint = f"did you mean {near}?" if near else "the project loads none."
+        raise UsageError(
+            f"there is no provider '{name}' here; {hint} There are: {', '.join(loaded)}. "
+            "For another, give --provider"
+        )
+    spec = loaded[name]
+    if name == "filesystem":
         # What a person calls by hand, they know: having read the file first is for models (K4).
-        config: JsonObject = {"require_read": False} if provider == "filesystem" else {}
-        return first_party(provider, config)
-    near = nearest(provider, NAMES)
-    hint = f"did you mean {near}?" if near else f"there are: {', '.join(NAMES)}"
-    raise UsageError(
-        f"there is no first-party provider '{provider}'; {hint} For another, give --provider"
-    )
+        return replace(spec, config={**spec.config, "require_read": False})
+    return spec
 
 
 def _command(written: str) -> tuple[str, ...]:

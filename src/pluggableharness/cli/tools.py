@@ -1,6 +1,7 @@
 """`harness tools`: what the providers offer."""
 
 import argparse
+import os
 import sys
 
 import msgspec
@@ -8,8 +9,9 @@ import msgspec
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
+from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.kernel import Setup, opened
+from pluggableharness.kernel.kernel import opened
 from pluggableharness.kernel.schema.json_schema import to_json_schema
 
 
@@ -25,7 +27,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 async def _tools(options: argparse.Namespace) -> int:
-    async with opened(Setup(working_directory=working_directory(options.cwd))) as kernel:
+    async with opened(configured(working_directory(options.cwd), os.environ)) as kernel:
         operations = await kernel.operations()
     if options.json:
         text = msgspec.json.format(msgspec.json.encode([as_json(one) for one in operations]))
