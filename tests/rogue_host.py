@@ -10,10 +10,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pluggableharness.kernel.domain.call import Call, CallContext
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import LeadUp, Outcome
+from pluggableharness.kernel.plugins.errors import ProviderLoadError
+from pluggableharness.kernel.plugins.process import start_provider
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
 
@@ -103,3 +107,29 @@ def processes_with(text: str) -> list[int]:
             if text.encode() in line and state not in "ZX":
                 found.append(int(entry.name))
     return found
+
+
+def ended(pid: int) -> "asyncio.Future[None]":
+    """Done once the process has ended."""
+    loop = asyncio.get_running_loop()
+    future, handle = loop.create_future(), os.pidfd_open(pid)
+
+    def end() -> None:
+        loop.remove_reader(handle)
+        os.close(handle)
+        future.set_result(None)
+
+    loop.add_reader(handle, end)
+    return future
+
+
+async def refused(spec: ProviderSpec, timeout_s: float = LIMIT_S) -> str:
+    with pytest.raises(ProviderLoadError) as error:
+        async with asyncio.timeout(LIMIT_S):
+            await start_provider(spec, Host()._file, timeout_s=timeout_s)
+    assert error.value.provider == spec.name
+    return str(error.value)
+
+
+def command(*argv: str) -> ProviderSpec:
+    return ProviderSpec("broken", argv)

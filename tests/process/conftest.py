@@ -1,5 +1,6 @@
 """What the tests with real processes share."""
 
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -31,3 +32,11 @@ async def kernel_host(tmp_path: Path) -> AsyncIterator[Host]:
     configuration = {"token": SECRET}
     async with hosted(CHATTY, tmp_path, with_kernel=True, configuration=configuration) as started:
         yield started
+
+
+@pytest.fixture
+def shared_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sockets of this test go here, so that what is left behind can be seen."""
+    directory = Path(tempfile.mkdtemp(prefix="t-"))
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    return directory
