@@ -1,6 +1,7 @@
 """`harness config`: is agent.hcl right, and what does it come to (F11)."""
 
 import argparse
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -19,22 +20,24 @@ examples:
   harness config check
   harness config check other/agent.hcl
   harness config show
+  harness config accept
 
 check starts nothing and changes nothing, and is quick enough for an editor or a commit hook.
 show prints what takes effect, with secrets as env("NAME").
+accept starts the providers and pins them as they are now, after showing what has changed.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.epilog = _EPILOG
-    parser.add_argument("action", choices=("check", "show"), help="what to do")
+    parser.add_argument("action", choices=("check", "show", "accept"), help="what to do")
     parser.add_argument("file", nargs="?", metavar="FILE", help="instead of the project's")
     parser.add_argument("--cwd", metavar="DIR", default=".", help="the project's directory")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Check or show; 2 when the file cannot be used."""
+    """Check, show or accept; 2 when the file cannot be used."""
     try:
         directory = working_directory(options.cwd)
         path = _path(options.file, directory)
@@ -44,10 +47,15 @@ def main(options: argparse.Namespace) -> int:
         return USAGE
     for warning in config.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    if options.action == "show":
-        sys.stdout.write(shown(config, built_in()))
-    else:
-        print(f"{shown_path(path)}: {_counted(config)}")
+    match options.action:
+        case "accept":
+            # Starting providers takes imports that the other two are too quick for (S5).
+            accepting = importlib.import_module("pluggableharness.cli.accepting")
+            return int(accepting.accept(config, directory))
+        case "show":
+            sys.stdout.write(shown(config, built_in()))
+        case _:
+            print(f"{shown_path(path)}: {_counted(config)}")
     return DONE
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -71,14 +71,14 @@ def setup_of(
     environment: Mapping[str, str],
     *,
     profile: str = DEFAULT_PROFILE.name,
-    accept: bool = False,
+    gate: "LockGate | None" = None,
 ) -> Setup:
-    """What a configuration comes to. `accept` pins what has changed instead of refusing it.
+    """What a configuration comes to; `gate` is by default one that refuses what has changed.
 
     Raises:
         UsageError: a provider is not there, or not what the lock file says.
     """
-    gate = LockGate.opened(config, accept=accept)
+    gate = gate or LockGate.opened(config)
     profiles = {name: _agent(written) for name, written in config.profiles.items()}
     return Setup(
         directory,
@@ -141,10 +141,14 @@ class LockGate:
     lock: Lock
     found: Mapping[str, Found]
     accepts: bool
+    accepted: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
-    def opened(cls, config: Config, *, accept: bool) -> "LockGate":
-        """Find every provider, and refuse those that are not what they were before they start."""
+    def opened(cls, config: Config, *, accept: bool = False) -> "LockGate":
+        """Find every provider, and refuse those that are not what they were before they start.
+
+        `accept` notes in `accepted` what has changed, instead of refusing it.
+        """
         root = config.path.parent
         path = root / LOCK_NAME
         lock = read_lock(path, shown_path(path))
@@ -164,6 +168,8 @@ class LockGate:
         real = {name: changes for name, changes in differences.items() if changes}
         if real and not self.accepts:
             raise ProvidersChanged(shown_path(self.path), real)
+        for name, changes in real.items():
+            self.accepted.setdefault(name, []).extend(changes)
 
     def hold(self, offered: Sequence[Operation]) -> None:
         """Refuse declarations that differ from those that are pinned, and pin what is new."""
@@ -184,6 +190,14 @@ class LockGate:
         if renewed != self.lock:
             write_lock(self.path, renewed)
             self.lock = renewed
+
+    def forget_others(self) -> tuple[str, ...]:
+        """Drop the pins of providers that are no longer configured, and say which."""
+        gone = tuple(name for name in self.lock if name not in self.found)
+        if gone:
+            self.lock = {name: pin for name, pin in self.lock.items() if name in self.found}
+            write_lock(self.path, self.lock)
+        return gone
 
 
 def _admit(

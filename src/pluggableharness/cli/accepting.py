@@ -1,0 +1,35 @@
+"""`harness config accept`: pin the providers as they are now (F4)."""
+
+import os
+from pathlib import Path
+
+from pluggableharness.cli.exits import DONE
+from pluggableharness.cli.interrupts import run_until_done
+from pluggableharness.kernel.config.config import Config
+from pluggableharness.kernel.config.project import shown_path
+from pluggableharness.kernel.configured import LockGate, setup_of
+from pluggableharness.kernel.kernel import opened
+
+
+def accept(config: Config, directory: Path) -> int:
+    """Start every provider, say what has changed, and pin it."""
+    return run_until_done(lambda: _accept(config, directory))
+
+
+async def _accept(config: Config, directory: Path) -> int:
+    gate = LockGate.opened(config, accept=True)
+    known = set(gate.lock)
+    async with opened(setup_of(config, directory, os.environ, gate=gate)) as kernel:
+        await kernel.operations()
+    for name in gate.lock:
+        if name not in known:
+            print(f"{name}: is new")
+        for change in gate.accepted.get(name, ()):
+            print(f"{name}: {change}")
+    gone = gate.forget_others()
+    for name in gone:
+        print(f"{name}: is no longer configured")
+    if not gate.accepted and not gone and known == set(gate.lock):
+        print("nothing has changed")
+    print(f"{shown_path(gate.path)} holds the providers as they are now")
+    return DONE
