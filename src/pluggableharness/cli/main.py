@@ -14,7 +14,8 @@ from pluggableharness import __version__
 COMMANDS = {
     "run": "run a session: a model proposes, you decide, providers do the work",
     "call": "call one operation yourself and see what it streams and returns",
-    "config": "check agent.hcl, or show what it comes to",
+    "init": "write a first agent.hcl that fits the project",
+    "config": "check agent.hcl, show what it comes to, or accept changed providers",
     "tools": "list the operations that the providers offer",
     "sessions": "list, show, replay, resume, verify and export what was recorded",
     "check": "hold any executable against the contract of a provider",
