@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 from pluggableharness.cli.exits import BOUNDED, DENIED, DONE, FAILED
@@ -11,7 +12,12 @@ from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.frontends.json_lines import JsonLines
 from pluggableharness.kernel.frontends.terminal import Terminal
 from pluggableharness.kernel.kernel import Setup, opened
-from pluggableharness.kernel.models.script import ScriptModel, read_script
+from pluggableharness.kernel.models.script import (
+    ScriptModel,
+    agent_model,
+    read_script,
+    script_profiles,
+)
 
 _EPILOG = """\
 examples:
@@ -43,7 +49,12 @@ def main(options: argparse.Namespace) -> int:
 
 async def _run(options: argparse.Namespace) -> int:
     script = read_script(Path(options.script))
-    setup = Setup(working_directory(options.cwd), allow_all=options.allow_all)
+    setup = Setup(
+        working_directory(options.cwd),
+        allow_all=options.allow_all,
+        profiles=script_profiles(script),
+        models=partial(agent_model, script),
+    )
     frontend = JsonLines(sys.stdout) if options.json else Terminal()
     try:
         async with (

@@ -8,7 +8,7 @@ import sys
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
 
-NAMES = ("filesystem", "search", "exec", "task", "user")
+NAMES = ("filesystem", "search", "exec", "task", "user", "agent")
 
 
 def first_party(name: str, config: JsonObject | None = None) -> ProviderSpec:

@@ -5,17 +5,19 @@ The composition root: the one file of the kernel that may import everything.
 
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
+from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.identity import ulid
-from pluggableharness.kernel.domain.message import ToolResult
+from pluggableharness.kernel.domain.message import NOTHING_USED, ModelReply, ToolResult
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import Failure, Outcome
+from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.first_party import all_first_party
@@ -24,12 +26,12 @@ from pluggableharness.kernel.planning import classify, deadline_s
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
 from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
+from pluggableharness.kernel.session.children import Charged, Family, Member
 from pluggableharness.kernel.session.session import Session
 from pluggableharness.kernel.store.location import sessions_directory
 from pluggableharness.kernel.store.log import EventLog
 from pluggableharness.kernel.store.session_record import SessionLog
 from pluggableharness.kernel.turn.ports import Frontend, Model, TurnPorts
-
 
 Admit = Callable[[Sequence[Operation], Callable[[str], Producer]], tuple[Operation, ...]]
 """From all that is declared, and who a provider is, to what may be offered."""
@@ -43,7 +45,9 @@ class Setup:
     their full names, and `default_timeout_s` is for those that declare none (K14). `allow_all`
     turns what would be asked into allow, never what is denied (K10); `gate_reads` and
     `policy_files` are as in `Terms`. `admit` judges what the providers declare, and gives back
-    what may be offered or raises (F4, F8).
+    what may be offered or raises (F4, F8). `profile` is that of the sessions that a
+    person starts, `bounds` takes the place of its own; `profiles` are those that a call may
+    start a child session under, with the model that `models` makes for it (K22).
     """
 
     working_directory: Path
@@ -56,7 +60,10 @@ class Setup:
     gate_reads: bool = False
     policy_files: frozenset[str] = frozenset()
     admit: Admit = field(default=lambda offered, producer: tuple(offered), compare=False)
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: Bounds | None = None
+    profile: Profile = DEFAULT_PROFILE
+    profiles: tuple[Profile, ...] = ()
+    models: Callable[[Profile], Model] | None = None
 
 
 class Kernel:
@@ -69,7 +76,10 @@ class Kernel:
         self._setup = setup
         self._rules = RuleBook(setup.rules)
         self._logs: dict[str, EventLog] = {}
-        self._processes = ProviderProcesses(setup.providers, self._file)
+        self._family = Family(setup.profiles, self._child_session)
+        self._processes = ProviderProcesses(
+            setup.providers, self._file, self._family.ancestors, self._family.run
+        )
 
     async def operations(self) -> tuple[Operation, ...]:
         """Everything that the providers offer and that was admitted.
@@ -92,26 +102,66 @@ class Kernel:
         `own_act` says that its calls are a person's own, who thereby answers what would be
         asked (K4).
         """
-        offered = await self.operations()
-        session_id = ulid()
-        log = EventLog.create(sessions_directory(os.environ), session_id)
+        async with self._session(self._root(frontend, own_act), model) as session:
+            yield session
+
+    @asynccontextmanager
+    async def _session(
+        self, member: Member, model: Model, log: EventLog | None = None
+    ) -> AsyncIterator[Session]:
+        """Open the session of a member, root or child, with a record of its own (K22)."""
+        operations = await self.operations()
+        session_id = member.session_id
+        log = log or EventLog.create(sessions_directory(os.environ), session_id)
         self._logs[session_id] = log
         record = SessionLog(log, self._processes.producer)
         ports = TurnPorts(
-            model,
+            Charged(model, lambda reply: self._charge(member, model.name, reply)),
             self._processes,
             record,
-            frontend,
-            decide=lambda call: decide(self._rules, call, self._terms(frontend, own_act)),
+            member.frontend,
+            decide=lambda call: decide(self._rules, call, self._terms(member)),
             deadline_s=self._deadline_s,
         )
-        directory = str(self._setup.working_directory)
+        log.put_meta("profile", member.profile.name)
+        if member.parent is not None:
+            log.put_meta("parent", member.parent.session_id)
         try:
-            yield Session(session_id, directory, offered, ports, record, bounds=self._setup.bounds)
+            async with self._family.joined(member):
+                yield Session(
+                    session_id,
+                    str(self._setup.working_directory),
+                    operations if member.own_act else member.offered(operations),
+                    ports,
+                    record,
+                    bounds=member.profile.bounds,
+                    spending=member.spending,
+                )
         finally:
             await self._processes.end_session(session_id)
             del self._logs[session_id]
             await log.close()
+
+    def _root(self, frontend: Frontend, own_act: bool) -> Member:
+        profile, bounds = self._setup.profile, self._setup.bounds
+        if bounds is not None:
+            profile = replace(profile, bounds=bounds)
+        depth = profile.depth if self._setup.profiles else 0
+        return Member(profile, frontend, depth, own_act=own_act)
+
+    def _child_session(self, member: Member) -> AbstractAsyncContextManager[Session]:
+        if self._setup.models is None:
+            raise UsageError(f"there is no model for the agent profile '{member.profile.name}'")
+        return self._session(member, self._setup.models(member.profile))
+
+    def _charge(self, member: Member, model: str, reply: ModelReply) -> None:
+        """Count a reply against the session and, in their ledgers too, against those above."""
+        member.used(reply.usage)
+        if reply.usage == NOTHING_USED and not reply.cost_usd:
+            return
+        for above in member.above:
+            log = self._logs[above.session_id]
+            log.add_cost(member.session_id, model, reply.usage, reply.cost_usd)
 
     async def call(
         self, operation: str, arguments: JsonObject | str, frontend: Frontend
@@ -150,13 +200,13 @@ class Kernel:
             proposed, offered, call_id=ulid(), context=context, deadline_s=self._deadline_s
         )
 
-    def _terms(self, frontend: Frontend, own_act: bool) -> Terms:
-        if own_act:
+    def _terms(self, member: Member) -> Terms:
+        if member.own_act:
             asking = Asking.CALLER
         elif self._setup.allow_all:
             asking = Asking.ALLOW_ALL
         else:
-            asking = Asking.PERSON if frontend.attended else Asking.NOBODY
+            asking = Asking.PERSON if member.frontend.attended else Asking.NOBODY
         return Terms(asking, self._setup.gate_reads, self._setup.policy_files)
 
     def _deadline_s(self, operation: Operation) -> float | None:

@@ -19,10 +19,12 @@ from pluggableharness.kernel.domain.news import (
     CallEvent,
     CallRefused,
     CallStarted,
+    FromChild,
     ItemDecided,
     MessageArrived,
     News,
     Notice,
+    OwnNews,
     PlanApplied,
     PlanReady,
     SessionEnded,
@@ -71,7 +73,7 @@ EVENTS: list[LeadUp] = [
     PartialResult({"n": 1}),
     ExitStatus(137, "SIGKILL"),
 ]
-EVERYTHING: list[News] = [
+EVERYTHING: list[OwnNews] = [
     SessionStarted("s1", "/work", "script"),
     TextDelta("t1", "Hel"),
     MessageArrived("t1", Message(Role.ASSISTANT, (Text("Hello"), ProposedCall("u", "x.y", {})))),
@@ -125,7 +127,16 @@ def test_the_reference_names_every_word_of_the_closed_sets() -> None:
 
 
 def test_no_news_was_forgotten_here() -> None:
-    assert {type(news) for news in EVERYTHING} == set(get_args(News))
+    assert {type(news) for news in EVERYTHING} == set(get_args(OwnNews))
+
+
+@pytest.mark.req("K22", "K33")
+async def test_news_of_a_child_is_its_own_with_the_child_and_the_path_to_it() -> None:
+    for own in EVERYTHING:
+        plain = await lines_of(own)
+        told = await lines_of(FromChild("child", ("lead", "tester"), own))
+        origin = {"child_session_id": "child", "path": ["lead", "tester"]}
+        assert told == [{**line, **origin} for line in plain]
 
 
 @pytest.mark.req("K33")

@@ -22,11 +22,16 @@ class ProposedCall:
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """Where a call belongs and where its relative paths start (P9)."""
+    """Where a call belongs and where its relative paths start (P9).
+
+    `path` names the profiles from below the root session down to the call's own, for whoever
+    is asked about it; the record and the provider do not get it.
+    """
 
     session_id: str
     turn_id: str
     working_directory: str
+    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ class SessionEnded:
     log_head: str = ""
 
 
-News = (
+OwnNews = (
     SessionStarted
     | TextDelta
     | MessageArrived
@@ -123,4 +123,20 @@ News = (
     | Notice
     | SessionEnded
 )
+"""Anything that a session may tell of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromChild:
+    """News of a session below the one that is watched (K22).
+
+    `path` names the profiles from below the watched session down to the child's own.
+    """
+
+    session_id: str
+    path: tuple[str, ...]
+    news: OwnNews
+
+
+News = OwnNews | FromChild
 """Anything a frontend may hear."""

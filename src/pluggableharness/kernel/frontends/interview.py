@@ -11,6 +11,7 @@ from rich.text import Text
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Schema, SchemaType
 from pluggableharness.kernel.domain.values import Json, JsonObject
+from pluggableharness.kernel.frontends.child_lines import place
 from pluggableharness.kernel.frontends.drawing import Drawing
 from pluggableharness.kernel.frontends.keys import Keys
 from pluggableharness.kernel.frontends.question import boxed
@@ -62,6 +63,8 @@ class Interview:
         for number, option in enumerate(self._options, 1):
             body += drawing.numbered(number, option)
         title = Text(shown(self.call.operation.full_name, looks.encoding), "bold")
+        if asker := place(self.call.context.path, looks):
+            title.append(f" {looks.glyphs.dot} {asker}", "not bold")
         for line in boxed(title, body + drawing.notes(), looks):
             self.screen.question(line)
 

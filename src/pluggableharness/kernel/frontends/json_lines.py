@@ -5,7 +5,7 @@ import codecs
 from typing import TextIO
 
 from pluggableharness.kernel.domain.call import Call
-from pluggableharness.kernel.domain.news import CallEnded, CallEvent, CallRefused, News
+from pluggableharness.kernel.domain.news import CallEnded, CallEvent, CallRefused, FromChild, News
 from pluggableharness.kernel.domain.outcome import LeadUp, OutputChunk
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.domain.values import JsonObject
@@ -25,9 +25,15 @@ class JsonLines:
     def __init__(self, out: TextIO) -> None:
         self._outlet = Outlet(out)
         self._chunks: dict[str, dict[str, bytes]] = {}
+        self._origin: Shape = {}
 
     async def hear(self, news: News) -> None:
-        """Write a piece of news."""
+        """Write a piece of news; that of a child session says which one it is of."""
+        if isinstance(news, FromChild):
+            self._origin = {"child_session_id": news.session_id, "path": list(news.path)}
+            news = news.news
+        else:
+            self._origin = {}
         match news:
             case CallEvent():
                 self._event(news.call.id, news.event)
@@ -74,7 +80,7 @@ class JsonLines:
             self._write(_chunk_shape(call_id, stream, data))
 
     def _write(self, line: Shape) -> None:
-        self._outlet.write(ascii_line(line) + "\n")
+        self._outlet.write(ascii_line({**line, **self._origin}) + "\n")
 
 
 class CallLines(JsonLines):

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from pluggableharness.kernel.domain.operation import Risk
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
+from pluggableharness.kernel.frontends.child_lines import place
 from pluggableharness.kernel.frontends.drawing import Drawing
 from pluggableharness.kernel.frontends.keys import Keys
 from pluggableharness.kernel.frontends.lines import exact, fold, hang
@@ -96,7 +97,8 @@ class Question:
             text.style = "warning"
             body = [*fold(text, drawing.width, words=True), *body]
         body += hang(Text("asked: ", "faint"), Text(), self._why(), drawing.width, words=True)
-        for line in boxed(title_of(self.item, looks, self.place), body, looks):
+        asker = place(self.item.call.context.path, looks)
+        for line in boxed(title_of(self.item, looks, self.place, asker), body, looks):
             self._say(line)
         return drawing.remarks.hidden
 

@@ -19,6 +19,7 @@ from pluggableharness.kernel.domain.news import (
     CallEvent,
     CallRefused,
     CallStarted,
+    FromChild,
     ItemDecided,
     MessageArrived,
     News,
@@ -34,6 +35,7 @@ from pluggableharness.kernel.domain.session import SessionStatus
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision
 from pluggableharness.kernel.frontends.activity import Activity
+from pluggableharness.kernel.frontends.child_lines import child_lines
 from pluggableharness.kernel.frontends.drawing import Drawing
 from pluggableharness.kernel.frontends.endings import refusal
 from pluggableharness.kernel.frontends.interview import Interview
@@ -126,6 +128,8 @@ class Terminal:
                 self._begin(news)
             case SessionEnded():
                 self._end(news)
+            case FromChild():
+                self._child(news)
             case _:
                 assert_never(news)
 
@@ -183,6 +187,14 @@ class Terminal:
         words = dot.join(shown(part, encoding) for part in parts if part)
         self._enter("session")
         self._screen.lines(fold(Text(words, "faint"), self._screen.width))
+
+    def _child(self, news: FromChild) -> None:
+        """A line for each thing that a child session did: several at once would not be read."""
+        width = self._screen.width
+        lines = child_lines(news, self._screen.looks, width)
+        if lines:
+            self._enter("calls")
+            self._screen.lines([piece for line in lines for piece in fold(line, width)])
 
     def _message(self, turn_id: str, message: Message) -> None:
         """The end of a message; its text only if it did not stream."""

@@ -11,6 +11,14 @@ A script is YAML:
             arguments: {path: app.py}
       - say: It has ${look.total_lines} lines.
 
+    agents:
+      tester:
+        tools: [exec.bash]
+        messages: [{say: All tests pass.}]
+
+`agents` are the profiles that spawn_subagent may name; each plays its own messages from the
+start.
+
 `${id.field.0.field}` stands for what an earlier call gave back: alone in a value it keeps its
 type, within text it is written out; `$${` is a literal `${`. The script knows only what the
 model is shown: results come from the history, so a failed call has `${id.error.category}` and
@@ -37,6 +45,7 @@ from pluggableharness.kernel.domain.message import (
 )
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Success
+from pluggableharness.kernel.domain.profile import Profile
 from pluggableharness.kernel.domain.values import Json, JsonObject
 
 _REFERENCE = re.compile(r"\$(\$\{|\{([A-Za-z0-9_\-]+)((?:\.[A-Za-z0-9_\-]+)*)\})")
@@ -57,11 +66,21 @@ class ScriptMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     calls: tuple[ScriptCall, ...] = ()
 
 
+class ScriptAgent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a child session of one profile plays; `tools` as in a profile, none by default."""
+
+    messages: tuple[ScriptMessage, ...]
+    tools: tuple[str, ...] = ()
+    depth: int = 0
+    max_concurrent_subagents: int = 4
+
+
 class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole script."""
+    """A whole script, with the agents that it may spawn, by the names of their profiles."""
 
     messages: tuple[ScriptMessage, ...]
     prompt: str = "Play the script."
+    agents: dict[str, ScriptAgent] = {}
 
 
 def read_script(path: Path) -> Script:
@@ -75,13 +94,35 @@ def read_script(path: Path) -> Script:
         raise UsageError(f"script {path}: not YAML: {error}") from error
     except msgspec.ValidationError as error:
         raise UsageError(f"script {path}: {error}") from error
-    _check_ids(path, script)
+    for messages in (script.messages, *(agent.messages for agent in script.agents.values())):
+        _check_ids(path, messages)
     return script
 
 
-def _check_ids(path: Path, script: Script) -> None:
+def script_profiles(script: Script) -> tuple[Profile, ...]:
+    """The profiles that a script's calls may spawn agents under."""
+    return tuple(
+        Profile(
+            name,
+            agent.tools,
+            depth=agent.depth,
+            max_concurrent_subagents=agent.max_concurrent_subagents,
+        )
+        for name, agent in script.agents.items()
+    )
+
+
+def agent_model(script: Script, profile: Profile) -> "ScriptModel":
+    """The model that plays the part of a profile's agent. Raises UsageError when none is written."""
+    agent = script.agents.get(profile.name)
+    if agent is None:
+        raise UsageError(f"the script holds no agent '{profile.name}' under `agents`")
+    return ScriptModel(Script(agent.messages), f"script {profile.name}")
+
+
+def _check_ids(path: Path, messages: Sequence[ScriptMessage]) -> None:
     seen: set[str] = set()
-    for call in (call for message in script.messages for call in message.calls if call.id):
+    for call in (call for message in messages for call in message.calls if call.id):
         if call.id in seen:
             raise UsageError(f"script {path}: the id '{call.id}' is used twice")
         seen.add(call.id)

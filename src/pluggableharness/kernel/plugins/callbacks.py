@@ -5,15 +5,17 @@ Who calls is known from the connection, since nobody else is told where this ser
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Final, NoReturn
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, Final
 
 from google.protobuf.message import DecodeError, Message
 
+from pluggableharness.kernel.codec.child import child_end_to_wire, child_request_from_wire
 from pluggableharness.kernel.codec.tool import failure_from_wire
+from pluggableharness.kernel.domain.child import ChildEnd, ChildRefused, ChildRequest
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.outcome import ErrorCategory
-from pluggableharness.kernel.plugins.flights import Flights
+from pluggableharness.kernel.plugins.flights import Flights, Forsaken
 from pluggableharness.kernel.plugins.transport import CALLBACK_SERVICE, grpc_aio, new_server
 from pluggableharness.wire import content_pb2, event_pb2, kernel_pb2, log_pb2
 from pluggableharness.wire.handshake import CALL_ID_METADATA
@@ -21,6 +23,26 @@ from pluggableharness.wire.structs import from_struct
 
 File = Callable[[str, Producer, EventKind, str, bytes], Awaitable[Event]]
 """Stores an event of a session: its id, the producer, kind, schema version and payload."""
+
+RunChild = Callable[[ChildRequest], Coroutine[Any, Any, ChildEnd]]
+"""Runs a child session to its end; raises ChildRefused."""
+
+
+async def no_children(request: ChildRequest) -> ChildEnd:
+    """The RunChild of a kernel that has no sessions."""
+    raise ChildRefused(
+        ErrorCategory.PERMISSION_DENIED,
+        "this kernel cannot run child sessions; do the work in this one",
+    )
+
+
+_STATUSES: Final = {
+    ErrorCategory.INVALID_ARGUMENTS: "INVALID_ARGUMENT",
+    ErrorCategory.NOT_FOUND: "NOT_FOUND",
+    ErrorCategory.PERMISSION_DENIED: "FAILED_PRECONDITION",
+    ErrorCategory.EXECUTION_FAILED: "ABORTED",
+}
+"""The categories that a ChildRefused may have."""
 
 _LEVELS: Final = {
     log_pb2.LOG_LEVEL_TRACE: logging.DEBUG,
@@ -53,8 +75,11 @@ class Callbacks:
     described itself, which is before it has any call.
     """
 
-    def __init__(self, producer: Producer, flights: Flights, file: File) -> None:
+    def __init__(
+        self, producer: Producer, flights: Flights, file: File, run_child: RunChild = no_children
+    ) -> None:
         self.producer = producer
+        self._run_child = run_child
         self._flights = flights
         self._file = file
         self._log = logging.getLogger(f"pluggableharness.provider.{producer.name}")
@@ -106,12 +131,24 @@ class Callbacks:
         count = -(-_size(request.content) // 4)
         return kernel_pb2.CountTokensResult(count=count, exact=False)
 
-    async def run_session(self, request: kernel_pb2.RunSessionRequest, call_id: str) -> NoReturn:
-        """Refuse: this kernel runs no sub-agents yet, and says so (K22)."""
+    async def run_session(
+        self, request: kernel_pb2.RunSessionRequest, call_id: str
+    ) -> kernel_pb2.RunSessionResult:
+        """Run a child session to its end, for a call that waits for it meanwhile (K22)."""
         self._check_session(request.parent_session_id)
-        raise _Refused(
-            "FAILED_PRECONDITION", "this kernel cannot run child sessions; do the work in this one"
-        )
+        callers = self._flights.callers(request.parent_session_id, call_id)
+        if not callers:
+            raise _Refused(
+                "FAILED_PRECONDITION", "a child session needs a call that runs and waits for it"
+            )
+        child = child_request_from_wire(request, (flight.call.id for flight in callers))
+        try:
+            end = await self._flights.wait_for(self._run_child(child), callers)
+        except ChildRefused as refused:
+            raise _Refused(_STATUSES[refused.category], str(refused)) from None
+        except Forsaken:
+            raise _Refused("ABORTED", "the call that asked for this child has ended") from None
+        return child_end_to_wire(end)
 
     def _check_session(self, session_id: str) -> None:
         if not self._flights.serves(session_id):

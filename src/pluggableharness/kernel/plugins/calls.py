@@ -20,7 +20,7 @@ from pluggableharness.kernel.domain.outcome import (
     Outcome,
     Success,
 )
-from pluggableharness.kernel.plugins.flights import GRACE_S, CutShort, Flight, Flights
+from pluggableharness.kernel.plugins.flights import GRACE_S, CutShort, Flight, Flights, Slot
 from pluggableharness.kernel.plugins.life import KILL_S, Life
 from pluggableharness.kernel.plugins.patience import Patient
 from pluggableharness.kernel.plugins.stream_guard import MAY_HAVE_HAPPENED, StreamGuard
@@ -40,6 +40,8 @@ about a thousand wait; the others wait here, where nothing is lost (S15)."""
 
 CATCH_UP_S: Final = 0.02
 """How long a cancelled call may still end by itself: what is on its way takes less."""
+
+_JUST_ENDED: Final = "it had just ended, and its result was not taken"
 
 NOTICE_S: Final = 0.5
 """A broken transport and the death that broke it are noticed apart; this long they may differ."""
@@ -76,10 +78,11 @@ class Calls:
         except ValueError as error:
             return Failure(ErrorCategory.INVALID_ARGUMENTS, f"{_name(call)}: {error}")
         await self._take_slot(call)
+        slot = Slot(self._slots)
         try:
-            outcome = await self._fly(call, data, heard)
+            outcome = await self._fly(Flight(call, self._invoke(data), slot), heard)
         finally:
-            self._slots.release()
+            slot.give_back()
         self.any_succeeded |= isinstance(outcome, Success)
         return outcome
 
@@ -92,8 +95,8 @@ class Calls:
             )
             raise CallCancelled(failure) from None
 
-    async def _fly(self, call: Call, data: bytes, heard: Heard) -> Outcome:
-        flight = Flight(call, self._invoke(data))
+    async def _fly(self, flight: Flight, heard: Heard) -> Outcome:
+        call = flight.call
         guard = StreamGuard(call.operation)
         self._flights.begin(flight)
         if call.deadline_s is not None:
@@ -109,7 +112,16 @@ class Calls:
             raise
         if flight.report is None:
             self._flights.end(flight)
+        if flight.awaited:
+            await self._part(flight)
         return outcome
+
+    async def _part(self, flight: Flight) -> None:
+        """See off the child sessions of a call that ended before them (K24)."""
+        try:
+            await _ended(flight)
+        except asyncio.CancelledError:
+            raise CallCancelled(_cancelled(flight.call, _JUST_ENDED)) from None
 
     async def _listen(self, flight: Flight, guard: StreamGuard, heard: Heard) -> Outcome:
         read = flight.rpc.read
@@ -162,8 +174,10 @@ class Calls:
                 # The function has ended, so nothing will be reported; no result counts (P26).
                 flight.rpc.cancel()
                 self._flights.end(flight)
-                return _cancelled(flight.call, "it had just ended, and its result was not taken")
+                await _ended(flight)
+                return _cancelled(flight.call, _JUST_ENDED)
             report = await self._report(flight)
+            await _ended(flight)
         except asyncio.CancelledError:
             # Cancelled once more: whoever asks does not want to wait.
             self._withdraw(flight)
@@ -199,6 +213,7 @@ class Calls:
     def _withdraw(self, flight: Flight) -> "asyncio.Future[Failure | None]":
         """End the RPC from this side; a provider that then stays silent is killed (P27)."""
         flight.rpc.cancel()
+        self._flights.forsake(flight)
         if flight.report is not None:
             return flight.report
         report = flight.expect_report()
@@ -254,6 +269,13 @@ class Calls:
         if self._life.death.done():
             return f"its provider {self._life.manner}, so what it had done is not known"
         return "its provider did not say what it had done"
+
+
+async def _ended(flight: Flight) -> None:
+    """Wait for the end of what the call had waited for, and nobody does any more."""
+    tasks = [awaited.task for awaited in flight.awaited]
+    if tasks:
+        await asyncio.wait(tasks)
 
 
 def _over_deadline(flight: Flight) -> None:

@@ -4,13 +4,15 @@ Bookkeeping on the event loop; it starts and reads no RPC itself.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from enum import Enum
 from math import inf
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.outcome import Failure
+
+Result = TypeVar("Result")
 
 GRACE_S: Final = 5.0
 """How long a cancelled call may take to report, and callbacks may trail a call's end (P26)."""
@@ -46,12 +48,25 @@ class Flight:
     `report` exists once the call was withdrawn; it holds what the provider says of it, or
     None when the process died before saying anything. `closing` tells that nothing but the
     end of its stream may come, `over` that this end came, from the provider. `due` is when
-    something is to happen unless the call ends before, by the clock of its Flights.
+    something is to happen unless the call ends before, by the clock of its Flights; while it
+    waits for what is `awaited`, `left_s` is how long until then (K14).
     """
 
-    __slots__ = ("call", "closing", "cut_short", "due", "over", "report", "rpc", "then")
+    __slots__ = (
+        "awaited",
+        "call",
+        "closing",
+        "cut_short",
+        "due",
+        "left_s",
+        "over",
+        "report",
+        "rpc",
+        "slot",
+        "then",
+    )
 
-    def __init__(self, call: Call, rpc: Rpc) -> None:
+    def __init__(self, call: Call, rpc: Rpc, slot: "Slot | None" = None) -> None:
         self.call = call
         self.rpc = rpc
         self.cut_short: CutShort | None = None
@@ -60,6 +75,16 @@ class Flight:
         self.report: asyncio.Future[Failure | None] | None = None
         self.due = inf
         self.then: Callable[[Flight], None] = _nothing
+        self.slot = slot
+        self.left_s: float | None = None
+        self.awaited: list[Awaited] = []
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether it still runs for somebody: only then may work be started on its behalf."""
+        return (
+            self.report is None and self.cut_short is None and not self.closing and not self.over
+        )
 
     def cut(self, why: CutShort) -> None:
         """End the RPC, for the first reason that comes."""
@@ -76,6 +101,42 @@ class Flight:
 
 def _nothing(flight: Flight) -> None:
     """What is to happen when nothing is."""
+
+
+class Slot:
+    """A call's place among those that may be in flight at once; it is given back once."""
+
+    __slots__ = ("_slots",)
+
+    def __init__(self, slots: asyncio.Semaphore) -> None:
+        """Stand for a place that has been taken."""
+        self._slots: asyncio.Semaphore | None = slots
+
+    def give_back(self) -> None:
+        """Let another call have it; again is harmless."""
+        slots, self._slots = self._slots, None
+        if slots is not None:
+            slots.release()
+
+
+class Forsaken(Exception):
+    """Nobody waits any more for what was asked for."""
+
+
+class Awaited:
+    """Work that calls wait for: a child session. It ends with the last of them (K17)."""
+
+    __slots__ = ("_callers", "task")
+
+    def __init__(self, task: "asyncio.Task[Any]", callers: Iterable[Flight]) -> None:
+        self.task = task
+        self._callers = set(callers)
+
+    def forsake(self, caller: Flight) -> None:
+        """This call waits no more."""
+        self._callers.discard(caller)
+        if not self._callers:
+            self.task.cancel()
 
 
 class Flights:
@@ -108,6 +169,7 @@ class Flights:
         """Note that a call has ended; again is harmless."""
         if self._flying.pop(flight.call.id, None) is not flight:
             return
+        self.forsake(flight)
         session = flight.call.context.session_id
         count = self._sessions[session] - 1
         if count:
@@ -145,6 +207,47 @@ class Flights:
         left = self._left.get(session_id)
         return left is not None and self._now() - left <= GRACE_S
 
+    def callers(self, session_id: str, call_id: str) -> list[Flight]:
+        """Those calls of a session that may be asking: the one named, else every one (P23)."""
+        named = self._flying.get(call_id)
+        candidates = [named] if named is not None else list(self)
+        return [
+            flight
+            for flight in candidates
+            if flight.call.context.session_id == session_id and flight.may_ask
+        ]
+
+    async def wait_for(self, work: Coroutine[Any, Any, Result], callers: list[Flight]) -> Result:
+        """Run what these calls wait for; their clocks stand still meanwhile (K14).
+
+        Their slots are given up for good, since what runs for them may need one. The work is
+        cancelled with this coroutine, or when none of the calls is there any more; then it
+        raises Forsaken.
+        """
+        task = asyncio.get_running_loop().create_task(work)
+        awaited = Awaited(task, callers)
+        for flight in callers:
+            self._stop_clock(flight)
+            flight.awaited.append(awaited)
+            if flight.slot is not None:
+                flight.slot.give_back()
+        try:
+            return await task
+        except asyncio.CancelledError:
+            own = asyncio.current_task()
+            if own is not None and own.cancelling():
+                raise
+            raise Forsaken from None
+        finally:
+            for flight in callers:
+                flight.awaited.remove(awaited)
+                self._start_clock(flight)
+
+    def forsake(self, flight: Flight) -> None:
+        """The call waits for nothing any more; what only it waited for is cancelled."""
+        for awaited in flight.awaited:
+            awaited.forsake(flight)
+
     def report(self, call_id: str, report: Failure) -> bool:
         """File what a withdrawn call had done; False when nobody waits for that (P26)."""
         flight = self._flying.get(call_id)
@@ -160,6 +263,19 @@ class Flights:
             if flight.report is not None:
                 self.end(flight)
                 flight.report.set_result(None)
+
+    def _stop_clock(self, flight: Flight) -> None:
+        if not flight.awaited and flight.due < inf:
+            flight.left_s, flight.due = flight.due - self._now(), inf
+
+    def _start_clock(self, flight: Flight) -> None:
+        """Go on counting, unless the call has come nearer to its end meanwhile."""
+        left_s = flight.left_s
+        if flight.awaited or left_s is None:
+            return
+        flight.left_s = None
+        if flight.due == inf and flight.may_ask:
+            self.appoint(flight, left_s, flight.then)
 
     def _arm(self, due: float) -> None:
         if self._timer is not None:

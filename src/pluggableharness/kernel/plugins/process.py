@@ -12,7 +12,7 @@ from pluggableharness.kernel.domain.event import Producer
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.plugins.broker import Broker
-from pluggableharness.kernel.plugins.callbacks import Callbacks, File
+from pluggableharness.kernel.plugins.callbacks import Callbacks, File, RunChild, no_children
 from pluggableharness.kernel.plugins.calls import Calls
 from pluggableharness.kernel.plugins.errors import ProviderLoadError
 from pluggableharness.kernel.plugins.flights import Flights
@@ -36,7 +36,11 @@ from pluggableharness.wire import tool_pb2
 
 
 async def start_provider(
-    spec: ProviderSpec, file: File, *, timeout_s: float = HANDSHAKE_S
+    spec: ProviderSpec,
+    file: File,
+    run_child: RunChild = no_children,
+    *,
+    timeout_s: float = HANDSHAKE_S,
 ) -> "ProviderProcess":
     """Start a provider and make it ready for calls (K15); `file` stores what it emits.
 
@@ -48,7 +52,7 @@ async def start_provider(
     # One step of the loop starts the process; what follows loads gRPC while it starts up.
     await asyncio.sleep(0)
     flights = Flights(asyncio.get_running_loop().time)
-    callbacks = Callbacks(Producer(spec.name, category="tool"), flights, file)
+    callbacks = Callbacks(Producer(spec.name, category="tool"), flights, file, run_child)
     server = callbacks.new_server()
     try:
         address = f"{directory}/kernel"

@@ -16,7 +16,7 @@ from pluggableharness.kernel.domain.event import Producer
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, LeadUp, Outcome
 from pluggableharness.kernel.domain.render import RenderNode
-from pluggableharness.kernel.plugins.callbacks import File
+from pluggableharness.kernel.plugins.callbacks import File, RunChild, no_children
 from pluggableharness.kernel.plugins.errors import ProviderLoadError, ProvidersNotLoaded
 from pluggableharness.kernel.plugins.process import ProviderProcess, start_provider
 from pluggableharness.kernel.plugins.seat import Seat
@@ -54,11 +54,13 @@ class ProviderProcesses:
         specs: Iterable[ProviderSpec],
         file: File,
         ancestors: Ancestors = lambda session_id: frozenset(),
+        run_child: RunChild = no_children,
     ) -> None:
         """Start nothing yet. `file` stores what providers emit (K28)."""
         self._specs = {spec.name: spec for spec in specs}
         self._file = file
         self._ancestors = ancestors
+        self._run_child = run_child
         self._seats: dict[tuple[str, str | None], Seat] = {}
         self._declared: dict[str, tuple[Operation, ...]] = {}
         self._producers: dict[str, Producer] = {}
@@ -165,7 +167,7 @@ class ProviderProcesses:
         return seat
 
     async def _start(self, spec: ProviderSpec) -> ProviderProcess:
-        process = await start_provider(spec, self._file)
+        process = await start_provider(spec, self._file, self._run_child)
         declared = process.introduction.operations
         if self._declared.setdefault(spec.name, declared) != declared:
             await process.close()

@@ -294,6 +294,7 @@ _REFUSALS: Final[Mapping[grpc.StatusCode, type[ToolFailure]]] = {
     grpc.StatusCode.PERMISSION_DENIED: PermissionDenied,
     grpc.StatusCode.FAILED_PRECONDITION: PermissionDenied,
     grpc.StatusCode.RESOURCE_EXHAUSTED: ExecutionFailed,
+    grpc.StatusCode.ABORTED: ExecutionFailed,
 }
 
 

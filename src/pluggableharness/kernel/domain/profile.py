@@ -1,0 +1,33 @@
+"""What kind of agent a session is."""
+
+from dataclasses import dataclass, field
+
+from pluggableharness.kernel.domain.bounds import Bounds
+from pluggableharness.kernel.domain.operation import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The tools, bounds and reach of a session (K20, K23, K24, F9).
+
+    `tools` are `provider.operation` or `provider.*`; none means no tools, and None means all
+    that there are, as for a session without a configuration. `depth` is how many levels of
+    sessions may follow below it, `max_concurrent_subagents` how many of its children run at
+    once.
+    """
+
+    name: str
+    tools: tuple[str, ...] | None = ()
+    bounds: Bounds = field(default_factory=Bounds)
+    depth: int = 0
+    max_concurrent_subagents: int = 4
+
+    def has(self, operation: Operation) -> bool:
+        """Whether the operation is among its tools."""
+        if self.tools is None:
+            return True
+        return operation.full_name in self.tools or f"{operation.provider}.*" in self.tools
+
+
+DEFAULT_PROFILE = Profile("default", tools=None, depth=3)
+"""That of a session which a person starts without naming one."""
