@@ -64,6 +64,9 @@ class EndRecord(FakeRecord):
     def started(self, working_directory: str, model: str) -> None:
         self.filed.append(("started", model))
 
+    def resumed(self, model: str) -> None:
+        self.filed.append(("resumed", model))
+
     def ended(self, end: SessionEnd) -> None:
         self.filed.append(("ended", end))
 

@@ -78,6 +78,11 @@ def started_payload(session_id: str, working_directory: str, model: str) -> byte
     )
 
 
+def resumed_payload(model: str) -> bytes:
+    """The fact that a session that had ended, in whatever way, goes on."""
+    return json_bytes({"event": "resumed", "model": model})
+
+
 def ended_payload(end: SessionEnd) -> bytes:
     """The last fact about a session."""
     return json_bytes(

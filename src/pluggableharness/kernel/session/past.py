@@ -1,7 +1,6 @@
 """The history of a session as turns, for the decision whether it may go on."""
 
-from collections.abc import Collection, Sequence
-from itertools import pairwise
+from collections.abc import Collection
 
 from pluggableharness.kernel.domain.message import Message, ToolResult
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome
@@ -19,11 +18,9 @@ class Past:
     `interactive` are the full names of the operations that do not count (K18).
     """
 
-    def __init__(self, history: Sequence[Message], interactive: Collection[str]) -> None:
+    def __init__(self, interactive: Collection[str]) -> None:
         self._interactive = interactive
         self.turns: list[PastTurn] = []
-        for message, answer in pairwise(history):
-            self.add(message, answer)
 
     def add(self, message: Message, answer: Message) -> None:
         """Take a turn's message and the results of its calls; without calls there is nothing."""

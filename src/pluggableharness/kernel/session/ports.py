@@ -18,6 +18,10 @@ class SessionRecord(Record, Protocol):
         """File the start."""
         ...
 
+    def resumed(self, model: str) -> None:
+        """File that the session goes on."""
+        ...
+
     def ended(self, end: SessionEnd) -> None:
         """File the end."""
         ...

@@ -1,7 +1,7 @@
 """A session's life: start, turns until the work is done, and an end that is always filed."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 
 from pluggableharness.kernel.domain.bounds import Bounds
@@ -10,14 +10,16 @@ from pluggableharness.kernel.domain.cancelled import CallCancelled
 from pluggableharness.kernel.domain.errors import ModelFailed
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, Text, ToolResult
-from pluggableharness.kernel.domain.news import SessionEnded, SessionStarted
+from pluggableharness.kernel.domain.news import Notice, SessionEnded, SessionStarted
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import Success
+from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.planning.ends import Stop, due_end
 from pluggableharness.kernel.session.past import Past
 from pluggableharness.kernel.session.ports import SessionRecord
 from pluggableharness.kernel.session.spending import Metered, Spending
+from pluggableharness.kernel.session.unsettled import settle
 from pluggableharness.kernel.turn.denial import was_denied
 from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.turn import TurnEnd, run_turn
@@ -33,7 +35,7 @@ class Session:
     """One run from a first prompt to an end.
 
     `offered` are the operations in scope; `history` is what the model has seen and will see
-    again. A session is run once, by `run`.
+    again. A session is run once, by `run` or `resume`.
     """
 
     id: str
@@ -49,7 +51,7 @@ class Session:
 
     def __post_init__(self) -> None:
         interactive = {one.full_name for one in self.offered if one.kind is Kind.INTERACTIVE}
-        self._past = Past(self.history, interactive)
+        self._past = Past(interactive)
         self.ports = replace(self.ports, model=Metered(self.ports.model, self.spending))
 
     async def run(self, prompt: str) -> SessionEnd:
@@ -58,8 +60,19 @@ class Session:
         A cancelled session ends as such in its record, and the CancelledError goes on up.
         Raises RecordFailed when the log can no longer be written.
         """
+        return await self._to_an_end(self._start(prompt))
+
+    async def resume(self, before: RecordedSession, prompt: str | None = None) -> SessionEnd:
+        """Go on where the record ends, with a new prompt or without one (K30); else as `run`.
+
+        The calls that `before` left open are settled first (K27). Budgets go on as they were
+        spent; whether the model goes round in circles is judged from here on.
+        """
+        return await self._to_an_end(self._resume(before, prompt))
+
+    async def _to_an_end(self, opening: Coroutine[None, None, None]) -> SessionEnd:
         try:
-            await self._start(prompt)
+            await opening
             end = await self._turns()
         except asyncio.CancelledError:
             await self._finish(SessionStatus.CANCELLED, "interrupted")
@@ -86,6 +99,23 @@ class Session:
         started = SessionStarted(self.id, self.working_directory, model)
         await self.ports.frontend.hear(started)
         await self._say(prompt)
+
+    async def _resume(self, before: RecordedSession, prompt: str | None) -> None:
+        self.spending.start()
+        model = self.ports.model.name
+        self.record.resumed(model)
+        await self.record.durable()
+        hear = self.ports.frontend.hear
+        await hear(SessionStarted(self.id, self.working_directory, model))
+        for warning in before.warnings:
+            await hear(Notice("warning", warning))
+        self.history += before.history
+        if before.left is not None:
+            context = CallContext(self.id, ulid(), self.working_directory)
+            results = await settle(self.ports, context, before.left, self.offered)
+            self.history += [before.left.message, results]
+        if prompt is not None:
+            await self._say(prompt)
 
     async def _say(self, text: str) -> None:
         """Add a message of the user's to the history."""

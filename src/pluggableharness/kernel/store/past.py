@@ -6,6 +6,7 @@ Every call of the history gets its one result, whatever the kernel was doing whe
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pluggableharness.kernel.codec.json_text import unicode_text
 from pluggableharness.kernel.codec.record import read_call, read_outcome
@@ -22,7 +23,20 @@ from pluggableharness.kernel.domain.recorded import (
     RecordedTurn,
     RecordedUse,
 )
+from pluggableharness.kernel.store.errors import LogUnreadable
+from pluggableharness.kernel.store.reading import read_events, read_spent
 from pluggableharness.kernel.store.stretches import stretches
+
+
+def read_session(path: Path) -> RecordedSession:
+    """What a log holds of its session. Raises LogUnreadable."""
+    cost_usd = sum(read_spent(path).values())
+    try:
+        return recorded_session(read_events(path), cost_usd)
+    except ValueError as error:
+        raise LogUnreadable(
+            path, f"a row is not as the kernel writes them ({error}). See `harness sessions verify`"
+        ) from error
 
 
 def recorded_session(events: Iterable[Event], cost_usd: float) -> RecordedSession:
@@ -139,11 +153,9 @@ class _Clock:
     def watched(self, events: Iterable[Event]) -> Iterator[Event]:
         """The same events, counted as they pass."""
         for event in events:
-            if event.kind == EventKind.SESSION and _begins(event):
-                self._last = event.time
-            if self._last is not None:
+            if self._last is not None and not (event.kind == EventKind.SESSION and _begins(event)):
                 self.seconds += max(event.time - self._last, 0) / 1e6
-                self._last = event.time
+            self._last = event.time
             yield event
 
 

@@ -53,6 +53,13 @@ class SessionLog:
         self._log.put_meta("model", model)
         self._log.put_meta("status", SessionStatus.RUNNING.value)
 
+    def resumed(self, model: str) -> None:
+        """File that the session goes on; the model is the producer as in `started`."""
+        self._model = model
+        self._file(EventKind.SESSION, record_facts.resumed_payload(model), JSON)
+        self._log.put_meta("model", model)
+        self._log.put_meta("status", SessionStatus.RUNNING.value)
+
     def ended(self, end: SessionEnd) -> None:
         """File the end."""
         self._file(EventKind.SESSION, record_facts.ended_payload(end), JSON)
