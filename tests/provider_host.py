@@ -18,6 +18,7 @@ from typing import Any
 
 import grpc
 import grpc.aio
+import pytest
 from google.protobuf import json_format, struct_pb2
 
 from pluggableharness.wire import (
@@ -52,15 +53,15 @@ class Kernel(kernel_pb2_grpc.KernelCallbackServiceServicer):
         self.hold_session = False
         self.session_request: kernel_pb2.RunSessionRequest | None = None
 
-    async def Emit(self, request, context):
+    async def Emit(self, request: Any, context: Any) -> Any:
         await self.emitted.put((request, _call_id(context)))
         return kernel_pb2.EmitResult(id="event-1", sequence=7)
 
-    async def Log(self, request, context):
+    async def Log(self, request: Any, context: Any) -> Any:
         await self.logged.put((request, _call_id(context)))
         return kernel_pb2.LogResult()
 
-    async def RunSession(self, request, context):
+    async def RunSession(self, request: Any, context: Any) -> Any:
         self.session_request = request
         self.session_started.set()
         if self.refuse:
@@ -82,7 +83,7 @@ class Kernel(kernel_pb2_grpc.KernelCallbackServiceServicer):
         )
 
 
-def _call_id(context) -> str:
+def _call_id(context: Any) -> str:
     metadata = dict(context.invocation_metadata())
     return metadata.get("pluggableharness-call-id", "")
 

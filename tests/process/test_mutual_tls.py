@@ -4,6 +4,7 @@ import asyncio
 import os
 import ssl
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
@@ -14,7 +15,9 @@ from pluggableharness.wire.handshake import parse_handshake, plugin_environment
 CHATTY = Path(__file__).with_name("chatty_provider.py")
 
 
-async def test_a_host_that_asks_for_mutual_tls_with_no_certificate_is_refused(tmp_path):
+async def test_a_host_that_asks_for_mutual_tls_with_no_certificate_is_refused(
+    tmp_path: Path,
+) -> None:
     variables = plugin_environment(os.environ, str(tmp_path), {"PLUGIN_CLIENT_CERT": "PEM"})
     process = await launch(CHATTY, variables)
     async with asyncio.timeout(WAIT):
@@ -25,7 +28,7 @@ async def test_a_host_that_asks_for_mutual_tls_with_no_certificate_is_refused(tm
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["the host", "somebody else"])
-async def test_under_mutual_tls_the_host_alone_is_let_in(tmp_path, known):
+async def test_under_mutual_tls_the_host_alone_is_let_in(tmp_path: Path, known: Any) -> None:
     host, other = trustme.CA(), trustme.CA()
     pem = host.cert_pem.bytes().decode()
     process = await launch(
@@ -47,7 +50,7 @@ async def test_under_mutual_tls_the_host_alone_is_let_in(tmp_path, known):
         await process.wait()
 
 
-async def _answers(address, context):
+async def _answers(address: Any, context: Any) -> Any:
     async with asyncio.timeout(WAIT):
         try:
             reader, writer = await asyncio.open_unix_connection(

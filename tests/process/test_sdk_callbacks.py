@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import grpc
 import pytest
@@ -13,7 +14,9 @@ from pluggableharness.wire import event_pb2, kernel_pb2, log_pb2, tool_pb2
 
 @pytest.mark.req("P25", "P26")
 @pytest.mark.parametrize("arguments", [{}, {"swallow": True}, {"shout": True}], ids=str)
-async def test_a_cancelled_call_reports_through_emit_what_it_had_done(kernel_host, arguments):
+async def test_a_cancelled_call_reports_through_emit_what_it_had_done(
+    kernel_host: Any, arguments: Any
+) -> None:
     stream = kernel_host.invoke("wait", arguments, call_id="the-call", session_id="the-session")
     await stream.read()
     stream.cancel()
@@ -30,7 +33,7 @@ async def test_a_cancelled_call_reports_through_emit_what_it_had_done(kernel_hos
 
 
 @pytest.mark.req("P32", "P31", "K28")
-async def test_log_entries_travel_in_batches_under_the_calls_id(kernel_host):
+async def test_log_entries_travel_in_batches_under_the_calls_id(kernel_host: Any) -> None:
     await kernel_host.result("calls_back", how="log")
     entries, requests = [], 0
     async with asyncio.timeout(WAIT):
@@ -49,7 +52,7 @@ async def test_log_entries_travel_in_batches_under_the_calls_id(kernel_host):
 
 
 @pytest.mark.req("P32")
-async def test_without_a_kernel_log_entries_are_json_lines_on_stderr(host):
+async def test_without_a_kernel_log_entries_are_json_lines_on_stderr(host: Any) -> None:
     await host.result("calls_back", how="log")
     heard = await said(host, "line 499")
     entries = [json.loads(line) for line in heard.splitlines() if line.startswith("{")]
@@ -58,7 +61,7 @@ async def test_without_a_kernel_log_entries_are_json_lines_on_stderr(host):
 
 
 @pytest.mark.req("P32", "K28")
-async def test_an_event_is_emitted_for_the_calls_session(kernel_host):
+async def test_an_event_is_emitted_for_the_calls_session(kernel_host: Any) -> None:
     assert await kernel_host.result("calls_back", how="emit") == {"id": "event-1", "sequence": 7}
     request, call_id = await kernel_host.kernel.emitted.get()
     assert (request.session_id, call_id) == ("session-1", "call-1")
@@ -67,7 +70,7 @@ async def test_an_event_is_emitted_for_the_calls_session(kernel_host):
 
 
 @pytest.mark.req("P32", "K22")
-async def test_a_child_session_runs_and_its_end_comes_back(kernel_host):
+async def test_a_child_session_runs_and_its_end_comes_back(kernel_host: Any) -> None:
     assert await kernel_host.result("calls_back", how="session") == {
         "id": "child",
         "status": "completed",
@@ -82,7 +85,9 @@ async def test_a_child_session_runs_and_its_end_comes_back(kernel_host):
 
 
 @pytest.mark.req("P25")
-async def test_cancelling_a_call_cancels_the_child_session_that_it_waits_for(kernel_host):
+async def test_cancelling_a_call_cancels_the_child_session_that_it_waits_for(
+    kernel_host: Any,
+) -> None:
     kernel = kernel_host.kernel
     kernel.hold_session = True
     stream = kernel_host.invoke("calls_back", {"how": "session"})
@@ -106,8 +111,8 @@ async def test_cancelling_a_call_cancels_the_child_session_that_it_waits_for(ker
     ],
 )
 async def test_what_the_kernel_refuses_becomes_a_failure_with_its_reason(
-    kernel_host, code, category
-):
+    kernel_host: Any, code: Any, category: Any
+) -> None:
     kernel_host.kernel.refuse = (code, "depth is 0")
     events = await kernel_host.events("calls_back", how="session")
     assert events[-1].error.category == category

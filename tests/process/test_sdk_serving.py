@@ -3,6 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -15,7 +16,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.req("P1")
-async def test_get_schema_tells_all_and_always_the_same(host):
+async def test_get_schema_tells_all_and_always_the_same(host: Any) -> None:
     raw = host.channel.unary_unary("/pluggableharness.tool.v1.ToolService/GetSchema")
     first, second = await raw(b""), await raw(b"")
     assert first == second
@@ -41,7 +42,7 @@ async def test_get_schema_tells_all_and_always_the_same(host):
 
 
 @pytest.mark.req("P1")
-async def test_two_processes_give_the_same_schema_byte_for_byte(tmp_path):
+async def test_two_processes_give_the_same_schema_byte_for_byte(tmp_path: Path) -> None:
     answers = []
     for number in range(2):
         directory = tmp_path / str(number)
@@ -53,13 +54,13 @@ async def test_two_processes_give_the_same_schema_byte_for_byte(tmp_path):
 
 
 @pytest.mark.req("P30")
-async def test_describe_tells_who_serves(host):
+async def test_describe_tells_who_serves(host: Any) -> None:
     producer = (await host.tools.Describe(tool_pb2.DescribeRequest())).producer
     assert (producer.name, producer.version, producer.protocol_version) == ("chatty", "7.1", 1)
 
 
 @pytest.mark.req("P28", "P31")
-async def test_configure_names_the_wrong_field_and_not_the_secret(host):
+async def test_configure_names_the_wrong_field_and_not_the_secret(host: Any) -> None:
     request = tool_pb2.ConfigureRequest()
     request.config.update({"limit": "many", "token": SECRET})
     with pytest.raises(grpc.aio.AioRpcError) as refused:
@@ -70,7 +71,7 @@ async def test_configure_names_the_wrong_field_and_not_the_secret(host):
 
 
 @pytest.mark.req("P10")
-async def test_events_cross_the_wire_in_order_and_the_terminal_one_is_last(host):
+async def test_events_cross_the_wire_in_order_and_the_terminal_one_is_last(host: Any) -> None:
     events = await host.events("everything", text="done")
     kinds = [event.WhichOneof("event") for event in events]
     assert kinds == [
@@ -93,7 +94,7 @@ async def test_events_cross_the_wire_in_order_and_the_terminal_one_is_last(host)
 
 
 @pytest.mark.req("P9")
-async def test_a_call_gets_its_context_and_never_the_providers_own_directory(host):
+async def test_a_call_gets_its_context_and_never_the_providers_own_directory(host: Any) -> None:
     stream = host.invoke("where", call_id="c", session_id="s", working_directory="/elsewhere")
     (response,) = [response async for response in stream]
     payload = json_format.MessageToDict(response.event.result.payload)
@@ -101,13 +102,13 @@ async def test_a_call_gets_its_context_and_never_the_providers_own_directory(hos
     assert (payload["call"], payload["session"], payload["turn"]) == ("c", "s", "turn-1")
 
 
-async def test_a_served_provider_cannot_be_looked_into(host):
+async def test_a_served_provider_cannot_be_looked_into(host: Any) -> None:
     """Its memory holds secrets, which other processes of the user must not read (R6)."""
     assert (await host.result("where"))["dumpable"] == 0
 
 
 @pytest.mark.req("P8")
-async def test_bad_calls_are_errors_of_the_tool_and_never_of_the_rpc(host):
+async def test_bad_calls_are_errors_of_the_tool_and_never_of_the_rpc(host: Any) -> None:
     (unknown,) = await host.events("wher")
     assert unknown.error.category == tool_pb2.TOOL_ERROR_CATEGORY_NOT_FOUND
     assert "chatty has no operation 'wher'" in unknown.error.message
@@ -133,8 +134,8 @@ async def test_bad_calls_are_errors_of_the_tool_and_never_of_the_rpc(host):
     ],
 )
 async def test_what_goes_wrong_in_a_function_is_unknown_and_the_plugin_goes_on(
-    host, how, lead_up, message
-):
+    host: Any, how: Any, lead_up: Any, message: Any
+) -> None:
     """Case plugin-process-03."""
     events = await host.events("broken", how=how)
     assert len(events) == lead_up + 1
@@ -144,7 +145,7 @@ async def test_what_goes_wrong_in_a_function_is_unknown_and_the_plugin_goes_on(
 
 
 @pytest.mark.req("P31")
-async def test_the_traceback_is_logged_without_the_secret(host):
+async def test_the_traceback_is_logged_without_the_secret(host: Any) -> None:
     await host.events("broken", how="leak")
     heard = await said(host, "Traceback")
     assert SECRET not in heard
@@ -156,13 +157,13 @@ async def test_the_traceback_is_logged_without_the_secret(host):
 
 @pytest.mark.req("P14")
 @pytest.mark.parametrize("size", [65_535, 4 * 1024 * 1024 + 1, 20_000_000])
-async def test_a_large_result_arrives(host, size):
+async def test_a_large_result_arrives(host: Any, size: Any) -> None:
     """Case plugin-process-05, below the maximum."""
     assert len((await host.result("sized", size=size))["text"]) == size
 
 
 @pytest.mark.req("P14")
-async def test_a_result_above_the_maximum_says_so_and_the_plugin_goes_on(host):
+async def test_a_result_above_the_maximum_says_so_and_the_plugin_goes_on(host: Any) -> None:
     """Case plugin-process-05, above the maximum."""
     (event,) = await host.events("sized", size=64 * 1024 * 1024)
     assert event.error.category == tool_pb2.TOOL_ERROR_CATEGORY_UNKNOWN
@@ -171,7 +172,7 @@ async def test_a_result_above_the_maximum_says_so_and_the_plugin_goes_on(host):
 
 
 @pytest.mark.req("P14")
-async def test_a_consumer_that_does_not_read_holds_the_function_up(host):
+async def test_a_consumer_that_does_not_read_holds_the_function_up(host: Any) -> None:
     stream = host.invoke("flood", {"mib": 64})
     received = (await stream.read()).event.output_chunk.data
     before, now = -1, 0
@@ -187,20 +188,20 @@ async def test_a_consumer_that_does_not_read_holds_the_function_up(host):
     assert total == 64 * 1024 * 1024
 
 
-async def test_two_thousand_calls_opened_at_once_are_all_answered(host):
+async def test_two_thousand_calls_opened_at_once_are_all_answered(host: Any) -> None:
     """gRPC's servers drop some of so many at random, unless told to let them wait (S15)."""
     async with asyncio.timeout(WAIT * 4):
         answers = await asyncio.gather(*(host.events("sized", size=1) for _ in range(2000)))
     assert all(events[-1].HasField("result") for events in answers)
 
 
-def preview(host, tool, **arguments):
+def preview(host: Any, tool: Any, **arguments: Any) -> Any:
     request = tool_pb2.PreviewRequest(call=tool_call(tool, arguments, working_directory="/there"))
     return host.tools.Preview(request)
 
 
 @pytest.mark.req("P29", "P9")
-async def test_a_preview_tells_what_a_call_would_do(host):
+async def test_a_preview_tells_what_a_call_would_do(host: Any) -> None:
     shown = (await preview(host, "everything", text="hello")).preview
     assert shown.root.text.content == "would say hello in /there"
     assert not (await preview(host, "everything", text="")).HasField("preview")
@@ -216,7 +217,9 @@ async def test_a_preview_tells_what_a_call_would_do(host):
         ("everything", {"text": "fail"}, "INTERNAL", "no preview with [secret]"),
     ],
 )
-async def test_a_preview_that_cannot_be_made_says_why(host, tool, arguments, code, message):
+async def test_a_preview_that_cannot_be_made_says_why(
+    host: Any, tool: Any, arguments: Any, code: Any, message: Any
+) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await preview(host, tool, **arguments)
     assert refused.value.code() is grpc.StatusCode[code]
@@ -225,7 +228,7 @@ async def test_a_preview_that_cannot_be_made_says_why(host, tool, arguments, cod
     assert b"Traceback" not in b"".join(host.stderr)
 
 
-def recorded(form):
+def recorded(form: Any) -> Any:
     if form == "json":
         return b' {"text": "from the record"}'
     event = event_pb2.ToolResultEvent(tool_call_id="c")
@@ -236,13 +239,15 @@ def recorded(form):
 @pytest.mark.req("P30")
 @pytest.mark.parametrize("form", ["json", "event"])
 @pytest.mark.parametrize("version", ["everything/1", "everything", "1", ""])
-async def test_a_recorded_payload_is_drawn_by_its_operation(host, form, version):
+async def test_a_recorded_payload_is_drawn_by_its_operation(
+    host: Any, form: Any, version: Any
+) -> None:
     request = tool_pb2.RenderRequest(payload=recorded(form), schema_version=version)
     assert (await host.tools.Render(request)).tree.root.text.content == "from the record"
 
 
 @pytest.mark.req("P30")
-async def test_a_payload_that_no_operation_draws_is_left_to_the_host(host):
+async def test_a_payload_that_no_operation_draws_is_left_to_the_host(host: Any) -> None:
     for request in (
         tool_pb2.RenderRequest(payload=b'{"other": 1}', schema_version="1"),
         tool_pb2.RenderRequest(payload=recorded("json"), schema_version="where/1"),
@@ -252,7 +257,7 @@ async def test_a_payload_that_no_operation_draws_is_left_to_the_host(host):
 
 @pytest.mark.req("P30")
 @pytest.mark.parametrize("payload", [b"\xff\xff", b"{broken", b'{"text": 5}'])
-async def test_a_payload_that_cannot_be_drawn_says_why(host, payload):
+async def test_a_payload_that_cannot_be_drawn_says_why(host: Any, payload: Any) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await host.tools.Render(
             tool_pb2.RenderRequest(payload=payload, schema_version="everything/1")
@@ -269,7 +274,9 @@ async def test_a_payload_that_cannot_be_drawn_says_why(host, payload):
         ("finish/finish_provider.py", "finish", {"summary": "Done."}, {"summary": "Done."}),
     ],
 )
-async def test_the_examples_run(tmp_path, program, operation, arguments, payload):
+async def test_the_examples_run(
+    tmp_path: Path, program: Any, operation: Any, arguments: Any, payload: Any
+) -> None:
     async with hosted(EXAMPLES / program, tmp_path) as host:
         (schema,) = (await host.tools.GetSchema(tool_pb2.GetSchemaRequest())).tools
         assert schema.terminates_turn == (operation == "finish")

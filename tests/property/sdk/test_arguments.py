@@ -57,14 +57,14 @@ inner = st.dictionaries(st.sampled_from(["text", "count", "other"]), scalars)
 values = scalars | st.lists(scalars | inner, max_size=3) | inner
 
 
-def objects(operation):
+def objects(operation: Any) -> Any:
     names = [*operation.arguments.properties, "unknown"]
     return st.dictionaries(st.sampled_from(names), values)
 
 
 @pytest.mark.req("P8", "P6")
 @given(st.sampled_from([flat, nested]).flatmap(lambda op: st.tuples(st.just(op), objects(op))))
-def test_arguments_are_refused_exactly_when_there_is_something_to_say(case):
+def test_arguments_are_refused_exactly_when_there_is_something_to_say(case: Any) -> None:
     operation, arguments = case
     said = list(violations(operation.arguments, without_nulls(operation.arguments, arguments), ""))
     if said:

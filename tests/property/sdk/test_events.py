@@ -1,6 +1,7 @@
 """Whatever a function does with its context, what leaves keeps the contract."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,11 +23,11 @@ actions = st.one_of(
 )
 
 
-async def carried_out(actions, streaming):
+async def carried_out(actions: Any, streaming: Any) -> Any:
     """Return the events that left, and the output that was accepted."""
     sent, accepted, finished_at = [], [], None
 
-    async def send(event):
+    async def send(event: Any) -> None:
         await asyncio.sleep(0)
         sent.append(event)
 
@@ -50,7 +51,7 @@ async def carried_out(actions, streaming):
 
 @pytest.mark.req("P10", "P11")
 @given(st.lists(actions, max_size=30), st.booleans())
-def test_no_sequence_of_calls_breaks_the_contract(actions, streaming):
+def test_no_sequence_of_calls_breaks_the_contract(actions: Any, streaming: Any) -> None:
     sent, accepted = asyncio.run(carried_out(actions, streaming))
     assert streaming or not sent
     assert sum(isinstance(event, ExitStatus) for event in sent) <= 1

@@ -1,5 +1,7 @@
 """Any JSON object survives the wire, or is refused."""
 
+from typing import Any
+
 from google.protobuf.struct_pb2 import Struct
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,13 +23,13 @@ anything = st.recursive(
 
 
 @given(st.dictionaries(texts, json_values))
-def test_an_object_of_json_values_comes_back_equal(value):
+def test_an_object_of_json_values_comes_back_equal(value: Any) -> None:
     sent = Struct.FromString(to_struct(value).SerializeToString())
     assert from_struct(sent) == value
 
 
 @given(st.dictionaries(texts, anything))
-def test_anything_else_is_refused_and_never_changed(value):
+def test_anything_else_is_refused_and_never_changed(value: Any) -> None:
     try:
         struct = to_struct(value)
     except ValueError:

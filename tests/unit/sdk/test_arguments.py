@@ -23,7 +23,7 @@ class Ordered:
     low: int
     high: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.low > self.high:
             raise ValueError("low is above high")
 
@@ -49,11 +49,11 @@ async def read(
 
 
 @pytest.fixture(autouse=True)
-def nothing_ran():
+def nothing_ran() -> None:
     ran.clear()
 
 
-async def refused(**arguments):
+async def refused(**arguments: Any) -> Any:
     async with opened(provider) as tool:
         error = (await tool("read", **arguments)).error
     assert error is not None
@@ -63,7 +63,7 @@ async def refused(**arguments):
     return error.details["violations"]
 
 
-async def accepted(**arguments):
+async def accepted(**arguments: Any) -> Any:
     async with opened(provider) as tool:
         assert (await tool("read", **arguments)).error is None
     return ran[-1]
@@ -103,27 +103,29 @@ async def accepted(**arguments):
     ],
     ids=repr,
 )
-async def test_a_bad_field_is_named_with_what_was_expected_and_what_came(argument, message):
+async def test_a_bad_field_is_named_with_what_was_expected_and_what_came(
+    argument: Any, message: Any
+) -> None:
     """Cases policy-and-schema-17 and 18: ranges, and values of another type that look right."""
     (violation,) = await refused(path="a", **argument)
     assert violation.startswith(message)
 
 
 @pytest.mark.req("P8")
-async def test_every_bad_field_is_named_at_once():
+async def test_every_bad_field_is_named_at_once() -> None:
     found = await refused(start_line="5", mode=1)
     assert len(found) == 3
     assert "path: is required, and it is missing" in found
 
 
 @pytest.mark.req("P8")
-async def test_a_whole_number_may_come_as_a_double():
+async def test_a_whole_number_may_come_as_a_double() -> None:
     given = await accepted(path="a", start_line=5.0)
     assert type(given["start_line"]) is int
 
 
 @pytest.mark.req("P8")
-async def test_a_null_for_an_optional_argument_means_that_it_is_not_given():
+async def test_a_null_for_an_optional_argument_means_that_it_is_not_given() -> None:
     """Case policy-and-schema-19, first part."""
     given = await accepted(path="a", start_line=None, ratio=None, edits=[{"old": "a"}])
     assert given["start_line"] is None
@@ -131,26 +133,26 @@ async def test_a_null_for_an_optional_argument_means_that_it_is_not_given():
 
 
 @pytest.mark.req("P8")
-async def test_a_null_for_a_required_argument_is_refused():
+async def test_a_null_for_a_required_argument_is_refused() -> None:
     """Case policy-and-schema-19, second part."""
     assert await refused(path=None) == ["path: expected a string, got null"]
     assert await refused() == ["path: is required, and it is missing"]
 
 
 @pytest.mark.req("P32")
-async def test_nested_objects_arrive_as_the_authors_own_types():
+async def test_nested_objects_arrive_as_the_authors_own_types() -> None:
     given = await accepted(path="a", edits=[{"old": "x"}], order={"low": 1, "high": 2})
     assert given["edits"] == [Edit("x")]
     assert given["order"] == Ordered(1, 2)
 
 
 @pytest.mark.req("P6")
-async def test_an_open_map_holds_anything():
+async def test_an_open_map_holds_anything() -> None:
     value = {"a": [1, {"b": None}], "c": True}
     assert (await accepted(path="a", open_map=value))["open_map"] == value
 
 
-async def test_a_parameter_that_may_be_none_needs_no_default():
+async def test_a_parameter_that_may_be_none_needs_no_default() -> Any:
     tool_provider = Provider("other", version="1")
 
     @tool_provider.data_source()
@@ -164,14 +166,14 @@ async def test_a_parameter_that_may_be_none_needs_no_default():
 
 
 @pytest.mark.req("P8")
-async def test_an_operation_that_the_provider_does_not_have_is_not_found():
+async def test_an_operation_that_the_provider_does_not_have_is_not_found() -> None:
     async with opened(provider) as tool:
         error = (await tool("raed")).error
     assert error.category is Category.NOT_FOUND
     assert error.message == "sample has no operation 'raed'; it has: read"
 
 
-async def test_an_operation_without_parameters_refuses_any_argument():
+async def test_an_operation_without_parameters_refuses_any_argument() -> Any:
     tool_provider = Provider("other", version="1")
 
     @tool_provider.data_source()
@@ -184,7 +186,7 @@ async def test_an_operation_without_parameters_refuses_any_argument():
         assert (await tool("show", a=1)).error.message == "a: is unknown; known are none at all"
 
 
-def test_settings_take_lists_by_default_factory():
+def test_settings_take_lists_by_default_factory() -> None:
     """A dataclass is the author's own; nothing of it is rewritten."""
 
     @dataclass

@@ -35,14 +35,14 @@ class Settings:
     token: Annotated[str, Secret] = ""
 
 
-def provider_of(function, **traits):
+def provider_of(function: Any, **traits: Any) -> Any:
     provider = Provider("sample", settings=Settings, version="1")
     function.__doc__ = "Act."
     provider.resource(risk="low", name="act", **traits)(function)
     return provider
 
 
-async def outcome_of(function, *, settings=None, **traits):
+async def outcome_of(function: Any, *, settings: Any = None, **traits: Any) -> Any:
     async with opened(provider_of(function, **traits), settings=settings) as tool:
         return await tool("act")
 
@@ -60,7 +60,7 @@ async def outcome_of(function, *, settings=None, **traits):
         (ToolFailure, "unknown"),
     ],
 )
-async def test_a_failure_ends_the_call_with_its_category(kind, category):
+async def test_a_failure_ends_the_call_with_its_category(kind: Any, category: Any) -> None:
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
         raise kind("it is so", retryable=True, details={"where": ["here"]})
 
@@ -69,13 +69,15 @@ async def test_a_failure_ends_the_call_with_its_category(kind, category):
     assert isinstance(outcome.exception, kind)
 
 
-def test_there_is_no_failure_for_what_only_a_kernel_can_tell():
+def test_there_is_no_failure_for_what_only_a_kernel_can_tell() -> None:
     assert "process_crashed" not in {category.value for category in Category}
 
 
 @pytest.mark.req("P15", "P16")
 @pytest.mark.parametrize("error", [ValueError("boom"), SystemExit(3), asyncio.CancelledError("x")])
-async def test_any_other_exception_is_unknown_and_says_what_it_was_without_a_traceback(error):
+async def test_any_other_exception_is_unknown_and_says_what_it_was_without_a_traceback(
+    error: Any,
+) -> Any:
     """Case plugin-process-03: an exception is an error, and the next call works."""
 
     async def act(ctx: Context[Settings], fail: bool = True) -> dict[str, Any]:
@@ -96,7 +98,7 @@ async def test_any_other_exception_is_unknown_and_says_what_it_was_without_a_tra
 
 
 @pytest.mark.req("P16", "P31")
-async def test_a_secret_is_in_nothing_that_a_provider_sends():
+async def test_a_secret_is_in_nothing_that_a_provider_sends() -> Any:
     async def act(ctx: Context[Settings], how: str = "return") -> dict[str, Any]:
         token = ctx.settings.token
         await ctx.output(b"<" + token.encode() + b">")
@@ -136,7 +138,7 @@ async def test_a_secret_is_in_nothing_that_a_provider_sends():
 
 
 @pytest.mark.req("P31")
-async def test_too_short_a_secret_does_not_mutilate_everything():
+async def test_too_short_a_secret_does_not_mutilate_everything() -> Any:
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
         return {"text": "an apple"}
 
@@ -144,7 +146,7 @@ async def test_too_short_a_secret_does_not_mutilate_everything():
 
 
 @pytest.mark.req("P9")
-async def test_a_call_knows_where_it_belongs():
+async def test_a_call_knows_where_it_belongs() -> Any:
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
         assert ctx.working_directory == Path("/somewhere")
         return {"ids": [ctx.call_id, ctx.session_id, ctx.turn_id]}
@@ -157,8 +159,8 @@ async def test_a_call_knows_where_it_belongs():
 @pytest.mark.req("P9")
 @pytest.mark.parametrize("directory", ["", "relative"])
 async def test_a_call_without_an_absolute_directory_never_falls_back_to_the_providers_own(
-    directory,
-):
+    directory: Any,
+) -> Any:
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
         return {"cwd": str(ctx.working_directory)}
 
@@ -170,7 +172,7 @@ async def test_a_call_without_an_absolute_directory_never_falls_back_to_the_prov
 
 
 @pytest.mark.req("P25", "P26")
-async def test_a_cancelled_function_cleans_up_and_reports_what_it_had_done():
+async def test_a_cancelled_function_cleans_up_and_reports_what_it_had_done() -> Any:
     cleaned = []
 
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
@@ -195,7 +197,9 @@ async def test_a_cancelled_function_cleans_up_and_reports_what_it_had_done():
 
 @pytest.mark.req("P25", "P26")
 @pytest.mark.parametrize("end", ["return", "fail"])
-async def test_a_function_that_swallows_its_cancellation_was_cancelled_all_the_same(end):
+async def test_a_function_that_swallows_its_cancellation_was_cancelled_all_the_same(
+    end: Any,
+) -> Any:
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
         await ctx.progress("started")
         try:
@@ -215,7 +219,7 @@ async def test_a_function_that_swallows_its_cancellation_was_cancelled_all_the_s
     assert len(outcome.events) == 1
 
 
-async def test_a_timeout_inside_the_function_is_no_cancellation_of_the_call():
+async def test_a_timeout_inside_the_function_is_no_cancellation_of_the_call() -> Any:
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
         try:
             async with asyncio.timeout(0):
@@ -227,7 +231,7 @@ async def test_a_timeout_inside_the_function_is_no_cancellation_of_the_call():
     assert (await outcome_of(act)).payload == {"timed_out": True}
 
 
-async def test_calls_that_still_run_are_cancelled_when_the_provider_closes():
+async def test_calls_that_still_run_are_cancelled_when_the_provider_closes() -> Any:
     ended = []
 
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
@@ -243,7 +247,7 @@ async def test_calls_that_still_run_are_cancelled_when_the_provider_closes():
     assert ended == [True]
 
 
-async def test_waiting_for_an_event_that_never_comes_fails_instead_of_hanging():
+async def test_waiting_for_an_event_that_never_comes_fails_instead_of_hanging() -> Any:
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
         return {}
 
@@ -253,7 +257,7 @@ async def test_waiting_for_an_event_that_never_comes_fails_instead_of_hanging():
 
 
 @pytest.mark.req("P32")
-async def test_emit_log_and_run_session_are_plain_awaitables():
+async def test_emit_log_and_run_session_are_plain_awaitables() -> Any:
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
         await ctx.log("warn", "careful", count=2)
         emitted = await ctx.emit("memory_write", b"\x01", "3")
@@ -262,7 +266,7 @@ async def test_emit_log_and_run_session_are_plain_awaitables():
 
     requests = []
 
-    async def run_session(request):
+    async def run_session(request: Any) -> Any:
         requests.append(request)
         return SessionOutcome("child", "completed", "dug", 0.5, 1, 2)
 
@@ -278,7 +282,7 @@ async def test_emit_log_and_run_session_are_plain_awaitables():
     assert (request.max_depth, request.max_cost_usd) == (1, None)
 
 
-async def test_without_a_kernel_run_session_says_so():
+async def test_without_a_kernel_run_session_says_so() -> Any:
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
         await ctx.run_session("worker", "dig")
         return {}
@@ -305,7 +309,7 @@ async def test_without_a_kernel_run_session_says_so():
     ],
     ids=["level", "kind", "depth", "cost"],
 )
-async def test_a_callback_that_says_nothing_is_told_to_the_author(use, message):
+async def test_a_callback_that_says_nothing_is_told_to_the_author(use: Any, message: Any) -> Any:
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
         await use(ctx)
         return {}

@@ -49,11 +49,11 @@ class Done:
 
 
 @pytest.fixture
-def provider():
+def provider() -> Any:
     return Provider("sample", version="1")
 
 
-def declared(provider):
+def declared(provider: Any) -> Any:
     @provider.data_source()
     async def sample(
         ctx: Context[None],
@@ -80,7 +80,7 @@ def declared(provider):
 
 
 @pytest.mark.req("P1", "P6", "P32")
-def test_the_input_schema_is_derived_from_the_parameters(provider):
+def test_the_input_schema_is_derived_from_the_parameters(provider: Any) -> None:
     schema = schema_of(declared(provider).arguments)
     edit = Schema(
         type=OBJECT,
@@ -125,7 +125,7 @@ def test_the_input_schema_is_derived_from_the_parameters(provider):
 
 
 @pytest.mark.req("P1", "P6", "P32")
-def test_the_output_schema_requires_what_can_never_be_left_out(provider):
+def test_the_output_schema_requires_what_can_never_be_left_out(provider: Any) -> None:
     schema = schema_of(declared(provider).result)
     assert schema.required == ["path", "count", "ratio", "tags"]
     assert set(schema.properties) == {"path", "count", "ratio", "note", "tags", "extra"}
@@ -133,12 +133,14 @@ def test_the_output_schema_requires_what_can_never_be_left_out(provider):
 
 
 @pytest.mark.req("P1")
-def test_the_description_is_the_docstring_without_its_indentation(provider):
+def test_the_description_is_the_docstring_without_its_indentation(provider: Any) -> None:
     assert declared(provider).description == "Do a sample thing.\n\nOn several lines."
 
 
 @pytest.mark.req("P5")
-def test_a_resource_is_exclusive_and_a_data_source_safe_unless_declared_otherwise(provider):
+def test_a_resource_is_exclusive_and_a_data_source_safe_unless_declared_otherwise(
+    provider: Any,
+) -> None:
     @provider.data_source()
     async def reading(ctx: Context[None]) -> Done:
         """Read."""
@@ -156,7 +158,7 @@ def test_a_resource_is_exclusive_and_a_data_source_safe_unless_declared_otherwis
     assert list(provider.operations) == ["reading", "writing", "asking"]
 
 
-def test_an_operation_can_have_another_name_than_its_function(provider):
+def test_an_operation_can_have_another_name_than_its_function(provider: Any) -> None:
     @provider.data_source(name="other-name_2")
     async def original(ctx: Context[None]) -> Done:
         """Read."""
@@ -165,7 +167,7 @@ def test_an_operation_can_have_another_name_than_its_function(provider):
     assert provider.operations == {"other-name_2": original}
 
 
-async def test_an_operation_can_still_be_called_as_the_function_that_it_is(provider):
+async def test_an_operation_can_still_be_called_as_the_function_that_it_is(provider: Any) -> Any:
     @provider.data_source()
     async def double(ctx: Context[None], number: int) -> dict[str, Any]:
         """Double."""
@@ -175,7 +177,7 @@ async def test_an_operation_can_still_be_called_as_the_function_that_it_is(provi
 
 
 @pytest.mark.req("P29", "P30")
-def test_a_preview_is_async_and_a_render_is_not(provider):
+def test_a_preview_is_async_and_a_render_is_not(provider: Any) -> None:
     operation = declared(provider)
 
     def plain(*anything: object) -> None: ...
@@ -189,12 +191,12 @@ def test_a_preview_is_async_and_a_render_is_not(provider):
 
 
 @pytest.mark.parametrize("name", ["", "a.b", "a b", "x" * 65])
-def test_a_providers_name_is_one_that_an_address_can_hold(name):
+def test_a_providers_name_is_one_that_an_address_can_hold(name: Any) -> None:
     with pytest.raises(DeclarationError, match="its name may hold 1 to 64 letters"):
         Provider(name)
 
 
-def test_a_providers_version_is_that_of_its_distribution():
+def test_a_providers_version_is_that_of_its_distribution() -> None:
     assert Provider("a", version="2.5").version == "2.5"
     ours = Provider("b")
     ours.module = "pluggableharness.providers.filesystem"
@@ -210,7 +212,7 @@ def test_a_providers_version_is_that_of_its_distribution():
 Path = Annotated[str, Doc("Some file")]
 
 
-def test_the_outermost_description_is_the_one_that_counts(provider):
+def test_the_outermost_description_is_the_one_that_counts(provider: Any) -> None:
     @provider.data_source()
     async def read(
         ctx: Context[None],

@@ -14,11 +14,11 @@ class Done:
 
 
 @pytest.fixture
-def provider():
+def provider() -> Any:
     return Provider("sample", version="1")
 
 
-def problems(provider, function, **traits):
+def problems(provider: Any, function: Any, **traits: Any) -> Any:
     """Declare a resource and return what was refused."""
     with pytest.raises(DeclarationError) as refused:
         provider.resource(**{"risk": "low", **traits})(function)
@@ -28,8 +28,8 @@ def problems(provider, function, **traits):
 
 
 @pytest.mark.req("P2")
-def test_every_mistake_of_a_declaration_is_told_at_once(provider):
-    def broken(ctx, a, b: bytes, *c: int, **d: str):
+def test_every_mistake_of_a_declaration_is_told_at_once(provider: Any) -> None:
+    def broken(ctx: Context[Any], a: Any, b: bytes, *c: int, **d: str) -> None:
         pass
 
     found = problems(provider, broken, name="no spaces", risk="read_only", key_fields=["z"])
@@ -50,7 +50,7 @@ def test_every_mistake_of_a_declaration_is_told_at_once(provider):
 
 @pytest.mark.req("P2")
 @pytest.mark.parametrize("risk", ["", "unspecified", "LOW", "read_only"])
-def test_a_resource_has_one_of_four_risks(provider, risk):
+def test_a_resource_has_one_of_four_risks(provider: Any, risk: Any) -> None:
     async def write(ctx: Context[None]) -> Done:
         """Write."""
 
@@ -60,7 +60,7 @@ def test_a_resource_has_one_of_four_risks(provider, risk):
 
 @pytest.mark.req("P2")
 @pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan")])
-def test_a_default_timeout_is_a_positive_number_of_seconds(provider, seconds):
+def test_a_default_timeout_is_a_positive_number_of_seconds(provider: Any, seconds: Any) -> None:
     async def write(ctx: Context[None]) -> Done:
         """Write."""
 
@@ -70,20 +70,20 @@ def test_a_default_timeout_is_a_positive_number_of_seconds(provider, seconds):
 
 @pytest.mark.req("P3")
 @pytest.mark.parametrize("kind", ["data_source", "interactive"])
-def test_only_a_resource_can_say_that_it_ends_the_turn(provider, kind):
+def test_only_a_resource_can_say_that_it_ends_the_turn(provider: Any, kind: Any) -> None:
     with pytest.raises(TypeError, match="terminates_turn"):
         getattr(provider, kind)(terminates_turn=True)
 
 
 @pytest.mark.req("P4")
 @pytest.mark.parametrize("trait", [{"safe": True}, {"key_fields": ["path"]}])
-def test_an_interactive_operation_cannot_declare_concurrency(provider, trait):
+def test_an_interactive_operation_cannot_declare_concurrency(provider: Any, trait: Any) -> None:
     with pytest.raises(TypeError, match=next(iter(trait))):
         provider.interactive(**trait)
 
 
 @pytest.mark.req("P5")
-def test_key_fields_name_parameters(provider):
+def test_key_fields_name_parameters(provider: Any) -> None:
     async def write(ctx: Context[None], path: str) -> Done:
         """Write."""
 
@@ -91,7 +91,7 @@ def test_key_fields_name_parameters(provider):
     assert problem == "key_fields names 'pth', which is no parameter; there are: path"
 
 
-def test_a_name_is_taken_once(provider):
+def test_a_name_is_taken_once(provider: Any) -> None:
     async def write(ctx: Context[None]) -> Done:
         """Write."""
 
@@ -152,7 +152,9 @@ for _ in range(33):
     ],
     ids=str,
 )
-def test_what_the_subset_cannot_say_is_refused_with_its_path(provider, annotation, problem):
+def test_what_the_subset_cannot_say_is_refused_with_its_path(
+    provider: Any, annotation: Any, problem: Any
+) -> None:
     async def write(ctx: Context[None], x: annotation) -> Done:
         """Write."""
 
@@ -166,7 +168,7 @@ class Bare:
 
 
 @pytest.mark.req("P6")
-def test_a_field_of_an_argument_that_may_be_none_needs_a_default(provider):
+def test_a_field_of_an_argument_that_may_be_none_needs_a_default(provider: Any) -> None:
     async def write(ctx: Context[None], x: Bare) -> Done:
         """Write."""
 
@@ -176,7 +178,7 @@ def test_a_field_of_an_argument_that_may_be_none_needs_a_default(provider):
 
 @pytest.mark.req("P6")
 @pytest.mark.parametrize("result", [str, list[str], Done | None, int, None])
-def test_a_result_is_an_object(provider, result):
+def test_a_result_is_an_object(provider: Any, result: Any) -> None:
     async def write(ctx: Context[None]) -> result:
         """Write."""
 
@@ -185,7 +187,7 @@ def test_a_result_is_an_object(provider, result):
 
 
 @pytest.mark.req("P2")
-def test_an_annotation_that_names_nothing_is_refused(provider):
+def test_an_annotation_that_names_nothing_is_refused(provider: Any) -> None:
     async def write(ctx: Context[None], x: "Missing") -> Done:  # noqa: F821
         """Write."""
 
@@ -194,7 +196,7 @@ def test_an_annotation_that_names_nothing_is_refused(provider):
 
 
 @pytest.mark.req("P2")
-def test_the_first_parameter_is_the_context(provider):
+def test_the_first_parameter_is_the_context(provider: Any) -> None:
     async def without() -> Done:
         """Write."""
 

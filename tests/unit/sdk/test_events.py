@@ -14,20 +14,20 @@ from pluggableharness.sdk.testing import opened
 WAIT = 5.0
 
 
-def provider_of(function, streaming=True):
+def provider_of(function: Any, streaming: Any = True) -> Any:
     provider = Provider("sample", version="1")
     function.__doc__ = "Act."
     provider.resource(risk="low", name="act", streaming=streaming)(function)
     return provider
 
 
-async def outcome_of(function, streaming=True):
+async def outcome_of(function: Any, streaming: Any = True) -> Any:
     async with opened(provider_of(function, streaming)) as tool:
         return await tool("act")
 
 
 @pytest.mark.req("P10", "P32")
-async def test_events_arrive_as_sent_and_the_result_is_last():
+async def test_events_arrive_as_sent_and_the_result_is_last() -> Any:
     async def act(ctx: Context[None]) -> dict[str, Any]:
         await ctx.output(b"one")
         await ctx.progress("half", 0.5)
@@ -103,7 +103,7 @@ MISUSES = {
 
 @pytest.mark.req("P10", "P11", "P32")
 @pytest.mark.parametrize("misuse", MISUSES.values(), ids=MISUSES.keys())
-async def test_a_broken_event_is_told_to_the_author_and_never_sent(misuse):
+async def test_a_broken_event_is_told_to_the_author_and_never_sent(misuse: Any) -> Any:
     use, message = misuse
     sent = []
 
@@ -132,7 +132,9 @@ async def test_a_broken_event_is_told_to_the_author_and_never_sent(misuse):
     ],
     ids=["output", "progress", "partial", "exit_status"],
 )
-async def test_an_operation_that_is_not_declared_to_stream_sends_nothing_before_its_end(use):
+async def test_an_operation_that_is_not_declared_to_stream_sends_nothing_before_its_end(
+    use: Any,
+) -> Any:
     async def act(ctx: Context[None]) -> dict[str, Any]:
         await use(ctx)
         return {}
@@ -142,11 +144,11 @@ async def test_an_operation_that_is_not_declared_to_stream_sends_nothing_before_
 
 
 @pytest.mark.req("P10", "P11")
-async def test_nothing_can_be_sent_after_the_function_returned():
+async def test_nothing_can_be_sent_after_the_function_returned() -> Any:
     told = asyncio.get_running_loop().create_future()
     returned = asyncio.Event()
 
-    async def late(ctx):
+    async def late(ctx: Context[Any]) -> None:
         await returned.wait()
         try:
             await ctx.output(b"late")
@@ -168,7 +170,7 @@ async def test_nothing_can_be_sent_after_the_function_returned():
 
 
 @pytest.mark.req("P10")
-async def test_output_that_is_held_back_goes_before_the_end_of_a_call_that_fails():
+async def test_output_that_is_held_back_goes_before_the_end_of_a_call_that_fails() -> None:
     async def act(ctx: Context[None]) -> dict[str, Any]:
         await ctx.output(b"first")
         await ctx.output(b"held")
@@ -183,14 +185,14 @@ async def test_output_that_is_held_back_goes_before_the_end_of_a_call_that_fails
 class Consumer:
     """Takes events, as slowly as a test wants."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.events = []
         self.busy = False
         self.free = asyncio.Event()
         self.free.set()
         self.arrived = asyncio.Event()
 
-    async def send(self, event):
+    async def send(self, event: Any) -> None:
         assert not self.busy, "two events are sent at once, which gRPC does not take"
         self.busy = True
         await self.free.wait()
@@ -200,22 +202,22 @@ class Consumer:
         self.busy = False
 
     @property
-    def sizes(self):
+    def sizes(self) -> Any:
         return [len(event.data) for event in self.events]
 
 
 @pytest.fixture
-async def consumer():
+async def consumer() -> Any:
     return Consumer()
 
 
 @pytest.fixture
-async def stream(consumer):
+async def stream(consumer: Any) -> Any:
     return EventStream("act", True, consumer.send)
 
 
 @pytest.mark.req("P14")
-async def test_many_small_chunks_travel_in_few_messages(stream, consumer):
+async def test_many_small_chunks_travel_in_few_messages(stream: Any, consumer: Any) -> None:
     for number in range(1000):
         await stream.output(b"%06d\n" % number, "stdout")
     await stream.finish()
@@ -226,8 +228,8 @@ async def test_many_small_chunks_travel_in_few_messages(stream, consumer):
 
 @pytest.mark.req("P14")
 async def test_the_first_small_chunk_leaves_at_once_and_the_next_without_being_asked(
-    stream, consumer
-):
+    stream: Any, consumer: Any
+) -> None:
     await stream.output(b"a", "stdout")
     assert consumer.sizes == [1]
     consumer.arrived.clear()
@@ -239,7 +241,9 @@ async def test_the_first_small_chunk_leaves_at_once_and_the_next_without_being_a
 
 
 @pytest.mark.req("P10", "P14")
-async def test_a_large_chunk_leaves_at_once_behind_what_was_held(stream, consumer):
+async def test_a_large_chunk_leaves_at_once_behind_what_was_held(
+    stream: Any, consumer: Any
+) -> None:
     await stream.output(b"a", "stdout")
     await stream.output(b"b", "stdout")
     await stream.output(b"c" * 65536, "stdout")
@@ -247,13 +251,13 @@ async def test_a_large_chunk_leaves_at_once_behind_what_was_held(stream, consume
 
 
 @pytest.mark.req("P14")
-async def test_a_huge_chunk_is_cut_to_what_any_receiver_takes(stream, consumer):
+async def test_a_huge_chunk_is_cut_to_what_any_receiver_takes(stream: Any, consumer: Any) -> None:
     await stream.output(memoryview(b"x" * (2 * MAX_CHUNK_BYTES + 5)), "stdout")
     assert consumer.sizes == [MAX_CHUNK_BYTES, MAX_CHUNK_BYTES, 5]
 
 
 @pytest.mark.req("P10", "P14")
-async def test_streams_are_never_mixed_in_a_bundle(stream, consumer):
+async def test_streams_are_never_mixed_in_a_bundle(stream: Any, consumer: Any) -> None:
     for number in range(50):
         await stream.output(b"o%d" % number, "stdout")
         await stream.output(b"e%d" % number, "stderr")
@@ -267,13 +271,13 @@ async def test_streams_are_never_mixed_in_a_bundle(stream, consumer):
 
 @pytest.mark.req("P14")
 async def test_a_slow_consumer_holds_the_function_up_and_no_more_than_a_bundle_is_kept(
-    stream, consumer
-):
+    stream: Any, consumer: Any
+) -> None:
     await stream.output(b"first", "stdout")
     consumer.free.clear()
     sent = 0
 
-    async def produce():
+    async def produce() -> None:
         nonlocal sent
         while sent < 100 * HOLD_BYTES:
             await stream.output(b"x" * 1024, "stdout")
@@ -293,8 +297,8 @@ async def test_a_slow_consumer_holds_the_function_up_and_no_more_than_a_bundle_i
 
 
 @pytest.mark.req("P10")
-async def test_output_of_several_tasks_arrives_whole(stream, consumer):
-    async def write(name, stream_name):
+async def test_output_of_several_tasks_arrives_whole(stream: Any, consumer: Any) -> None:
+    async def write(name: Any, stream_name: Any) -> None:
         for number in range(200):
             await stream.output(b"%b%d;" % (name, number), stream_name)
             if number % 7 == 0:
@@ -314,7 +318,7 @@ async def test_output_of_several_tasks_arrives_whole(stream, consumer):
 
 
 @pytest.mark.req("P10")
-async def test_an_abandoned_stream_sends_nothing_more(stream, consumer):
+async def test_an_abandoned_stream_sends_nothing_more(stream: Any, consumer: Any) -> None:
     await stream.output(b"a", "stdout")
     await stream.output(b"b", "stdout")
     stream.abandon("it was cancelled")
@@ -323,7 +327,7 @@ async def test_an_abandoned_stream_sends_nothing_more(stream, consumer):
     assert consumer.sizes == [1]
 
 
-async def test_an_empty_chunk_is_no_event(stream, consumer):
+async def test_an_empty_chunk_is_no_event(stream: Any, consumer: Any) -> None:
     await stream.output(b"", "stdout")
     await stream.finish()
     assert consumer.events == []

@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,8 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @pytest.fixture
-def load(monkeypatch):
-    def load_example(path):
+def load(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def load_example(path: Any) -> Any:
         file = EXAMPLES / path
         spec = importlib.util.spec_from_file_location(file.stem, file)
         module = importlib.util.module_from_spec(spec)
@@ -25,7 +26,7 @@ def load(monkeypatch):
 
 
 @pytest.mark.req("P32")
-async def test_hello_greets_as_often_as_it_is_asked(load):
+async def test_hello_greets_as_often_as_it_is_asked(load: Any) -> None:
     async with opened(load("hello-provider/hello_provider.py")) as tool:
         outcome = await tool("greet", name="Ada", times=2)
         assert outcome.payload == {"text": "Hello, Ada! Hello, Ada!"}
@@ -36,13 +37,13 @@ async def test_hello_greets_as_often_as_it_is_asked(load):
 
 
 @pytest.mark.req("P32")
-def test_hello_fits_on_one_screen():
+def test_hello_fits_on_one_screen() -> None:
     lines = (EXAMPLES / "hello-provider/hello_provider.py").read_text().splitlines()
     assert len(lines) <= 35
 
 
 @pytest.mark.req("P3", "K12")
-async def test_finish_is_a_low_risk_resource_that_ends_the_turn(load):
+async def test_finish_is_a_low_risk_resource_that_ends_the_turn(load: Any) -> None:
     provider = load("finish/finish_provider.py")
     traits = provider.operations["finish"].traits
     assert (traits.kind, traits.risk, traits.terminates_turn) == ("resource", "low", True)

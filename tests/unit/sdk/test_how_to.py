@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[3]
 HOW_TO = (ROOT / "docs/how-to/write-a-provider.md").read_text()
 
 
-def test_the_examples_are_shown_as_they_are():
+def test_the_examples_are_shown_as_they_are() -> None:
     shown = re.findall(r"<!-- file: ([^\n]+) -->\n```python\n(.*?)```\n", HOW_TO, re.DOTALL)
     assert [name for name, _ in shown] == [
         "examples/hello-provider/hello_provider.py",
@@ -24,12 +24,12 @@ def test_the_examples_are_shown_as_they_are():
         assert code == (ROOT / name).read_text()
 
 
-def block(start):
+def block(start: Any) -> Any:
     (code,) = re.findall(rf"```python\n({re.escape(start)}.*?)```\n", HOW_TO, re.DOTALL)
     return code
 
 
-async def run(lines, **names):
+async def run(lines: Any, **names: Any) -> Any:
     """Run lines that await, as the body of a coroutine function."""
     body = "".join(f"    {line}\n" for line in lines.splitlines())
     scope: dict[str, Any] = {"asyncio": asyncio, "Progress": Progress, "opened": opened, **names}
@@ -38,7 +38,7 @@ async def run(lines, **names):
 
 
 @pytest.mark.req("P25", "P32")
-async def test_the_lines_on_events_cancelling_and_testing_run(tmp_path):
+async def test_the_lines_on_events_cancelling_and_testing_run(tmp_path: Path) -> Any:
     provider = Provider("sample", version="1")
 
     @provider.data_source()
@@ -50,7 +50,7 @@ async def test_the_lines_on_events_cancelling_and_testing_run(tmp_path):
     async def convert(ctx: Context[None], paths: list[str]) -> dict[str, Any]:
         """Convert."""
 
-        async def convert_one(path):
+        async def convert_one(path: Any) -> None:
             if path == "b":
                 await run(block("await ctx.progress"), ctx=ctx, data=b"", hits=[], code=0)
                 await asyncio.Event().wait()

@@ -45,7 +45,7 @@ DIFF = Diff(
 
 
 @pytest.mark.req("P30")
-def test_every_kind_of_node_has_its_message():
+def test_every_kind_of_node_has_its_message() -> None:
     text = pb.RenderNode(text=pb.TextNode(content="t"))
     tree = tree_of(
         Group(
@@ -100,12 +100,12 @@ def test_every_kind_of_node_has_its_message():
 
 
 @pytest.mark.parametrize("style", Style)
-def test_every_style_has_its_value(style):
+def test_every_style_has_its_value(style: Any) -> None:
     node = tree_of(Text("t", style)).root.text
     assert pb.TextStyle.Name(node.style) == f"TEXT_STYLE_{style.name}"
 
 
-def test_a_diff_reads_as_diff_u_prints_it():
+def test_a_diff_reads_as_diff_u_prints_it() -> None:
     assert DIFF.unified("a/x", "b/x") == (
         "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n@@ -9 +8,0 @@\n-z\n"
     )
@@ -113,7 +113,7 @@ def test_a_diff_reads_as_diff_u_prints_it():
 
 
 @pytest.fixture
-def provider():
+def provider() -> Any:
     provider = Provider("sample", version="1")
 
     @provider.resource(risk="low", streaming=True)
@@ -140,7 +140,7 @@ def provider():
 
 
 @pytest.mark.req("P29", "P9")
-async def test_a_preview_sees_the_checked_arguments_and_the_calls_directory(provider):
+async def test_a_preview_sees_the_checked_arguments_and_the_calls_directory(provider: Any) -> None:
     async with opened(provider, cwd="/there") as tool:
         assert await tool.preview("act", path="a", times=2.0) == Text("a 2 in /there")
         assert await tool.preview("act", path="") is None
@@ -150,14 +150,14 @@ async def test_a_preview_sees_the_checked_arguments_and_the_calls_directory(prov
 
 
 @pytest.mark.req("P29")
-async def test_a_preview_sends_no_events(provider):
+async def test_a_preview_sends_no_events(provider: Any) -> None:
     async with opened(provider) as tool:
         with pytest.raises(Misuse, match="a preview sends no events"):
             await tool.preview("act", path="loud")
 
 
 @pytest.mark.req("P30")
-async def test_a_payload_is_drawn_by_its_operation(provider):
+async def test_a_payload_is_drawn_by_its_operation(provider: Any) -> None:
     async with opened(provider) as tool:
         assert tool.render("act", {"said": "hello"}) == Text("hello")
         assert tool.render("plain", {}) is None

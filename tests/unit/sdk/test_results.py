@@ -35,7 +35,7 @@ class Row(TypedDict):
     age: NotRequired[int]
 
 
-async def returned(annotation, value):
+async def returned(annotation: Any, value: Any) -> Any:
     """Return the payload of an operation that is declared so and returns that."""
     provider = Provider("sample", version="1")
 
@@ -49,7 +49,7 @@ async def returned(annotation, value):
 
 
 @pytest.mark.req("P12", "P32")
-async def test_a_dataclass_becomes_an_object_without_what_is_none():
+async def test_a_dataclass_becomes_an_object_without_what_is_none() -> None:
     value = Found([Hit("a", 1, ("x",)), Hit("b", 2, note="n")], 2, sizes={"a": 3})
     assert await returned(Found, value) == {
         "hits": [
@@ -65,12 +65,12 @@ async def test_a_dataclass_becomes_an_object_without_what_is_none():
 
 
 @pytest.mark.req("P12")
-async def test_a_typed_dict_may_hold_more_than_it_declares():
+async def test_a_typed_dict_may_hold_more_than_it_declares() -> None:
     assert await returned(Row, {"name": "a", "more": [1]}) == {"name": "a", "more": [1]}
     assert await returned(Row, {"name": "a", "age": None}) == {"name": "a"}
 
 
-async def test_an_open_map_is_returned_as_it_is():
+async def test_an_open_map_is_returned_as_it_is() -> None:
     value = {"a": {"b": [None, 1.5]}}
     assert await returned(dict[str, Any], value) == value
 
@@ -100,7 +100,9 @@ async def test_an_open_map_is_returned_as_it_is():
     ],
     ids=str,
 )
-async def test_a_result_that_was_not_declared_is_told_to_the_author(annotation, value, problem):
+async def test_a_result_that_was_not_declared_is_told_to_the_author(
+    annotation: Any, value: Any, problem: Any
+) -> None:
     with pytest.raises(ResultMismatch) as told:
         await returned(annotation, value)
     assert str(told.value).startswith(f"give returned what it does not declare: {problem}")
@@ -108,6 +110,6 @@ async def test_a_result_that_was_not_declared_is_told_to_the_author(annotation, 
 
 @pytest.mark.req("P6")
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 2**53 + 1], ids=str)
-async def test_a_number_that_the_wire_would_change_is_told_with_its_path(number):
+async def test_a_number_that_the_wire_would_change_is_told_with_its_path(number: Any) -> None:
     with pytest.raises(ValueError, match=r"^a\.b: "):
         await returned(dict[str, Any], {"a": {"b": number}})

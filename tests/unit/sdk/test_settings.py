@@ -37,13 +37,13 @@ class Settings:
     search: Search | None = None
     token: Annotated[str, Secret, Doc("For the address")] = "default"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.address == self.token:
             raise ValueError(f"token: is the address, {self.token}")
 
 
 @pytest.mark.req("P28")
-def test_the_config_schema_is_derived_from_the_dataclass():
+def test_the_config_schema_is_derived_from_the_dataclass() -> None:
     provider = Provider("sample", settings=Settings)
     assert provider.settings.schema == ConfigSchema(
         attributes=[
@@ -81,7 +81,7 @@ def test_the_config_schema_is_derived_from_the_dataclass():
     )
 
 
-def test_a_provider_without_settings_has_an_empty_schema_and_takes_nothing():
+def test_a_provider_without_settings_has_an_empty_schema_and_takes_nothing() -> None:
     settings = Provider("sample").settings
     assert settings.schema == ConfigSchema()
     assert settings.read({}) is None
@@ -90,7 +90,7 @@ def test_a_provider_without_settings_has_an_empty_schema_and_takes_nothing():
 
 
 @pytest.mark.req("P28")
-def test_settings_are_read_with_their_defaults():
+def test_settings_are_read_with_their_defaults() -> None:
     settings = Provider("sample", settings=Settings).settings
     read = settings.read({"address": "x", "limit": 5, "search": {"engine": "brave"}})
     assert read == Settings("x", 5, search=Search("brave"))
@@ -114,7 +114,7 @@ def test_settings_are_read_with_their_defaults():
     ],
     ids=str,
 )
-async def test_a_wrong_field_is_named(values, message):
+async def test_a_wrong_field_is_named(values: Any, message: Any) -> None:
     provider = Provider("sample", settings=Settings)
     with pytest.raises(InvalidArguments) as refused:
         async with opened(provider, settings=values):
@@ -123,7 +123,7 @@ async def test_a_wrong_field_is_named(values, message):
 
 
 @pytest.mark.req("P28", "P31")
-async def test_a_wrong_setting_is_named_without_the_secret():
+async def test_a_wrong_setting_is_named_without_the_secret() -> None:
     provider = Provider("sample", settings=Settings)
     for values in (
         {"address": "hunter2-s3cret", "token": "hunter2-s3cret"},
@@ -155,7 +155,7 @@ class Unfit:
 
 
 @pytest.mark.req("P28")
-def test_settings_that_no_configuration_can_hold_are_refused_at_import():
+def test_settings_that_no_configuration_can_hold_are_refused_at_import() -> None:
     with pytest.raises(DeclarationError, match="is no dataclass"):
         Provider("sample", settings=NoDataclass)
     with pytest.raises(DeclarationError, match="cannot be checked: Can only set `ge`"):
@@ -167,7 +167,7 @@ def test_settings_that_no_configuration_can_hold_are_refused_at_import():
 
 
 @pytest.mark.req("P28")
-async def test_a_call_before_the_required_settings_came_says_what_is_missing():
+async def test_a_call_before_the_required_settings_came_says_what_is_missing() -> Any:
     provider = Provider("sample", settings=Settings)
 
     @provider.data_source()

@@ -3,6 +3,7 @@
 import math
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 from google.protobuf import json_format
@@ -28,30 +29,30 @@ SAMPLE = {
 }
 
 
-def test_json_values_come_back_as_they_went():
+def test_json_values_come_back_as_they_went() -> None:
     assert from_struct(to_struct(SAMPLE)) == SAMPLE
 
 
-def test_what_goes_out_is_what_protobufs_own_converter_makes():
+def test_what_goes_out_is_what_protobufs_own_converter_makes() -> None:
     expected = Struct()
     json_format.ParseDict(SAMPLE, expected)
     assert to_struct(SAMPLE) == expected
 
 
 @pytest.mark.req("P8")
-def test_a_number_without_a_fraction_is_an_integer():
+def test_a_number_without_a_fraction_is_an_integer() -> None:
     struct = to_struct({"a": 5.0, "b": -0.0, "c": 5.5})
     read = from_struct(struct)
     assert [type(read[key]) for key in "abc"] == [int, int, float]
 
 
-def test_booleans_stay_apart_from_numbers():
+def test_booleans_stay_apart_from_numbers() -> None:
     read = from_struct(to_struct({"a": True, "b": 1}))
     assert read["a"] is True
     assert read["b"] is not True
 
 
-def test_look_alikes_of_json_types_go_out_as_them():
+def test_look_alikes_of_json_types_go_out_as_them() -> None:
     class Colour(StrEnum):
         RED = "red"
 
@@ -82,7 +83,7 @@ def test_look_alikes_of_json_types_go_out_as_them():
     ],
     ids=repr,
 )
-def test_what_a_struct_would_change_is_refused_with_its_path(value, message):
+def test_what_a_struct_would_change_is_refused_with_its_path(value: Any, message: Any) -> None:
     """Case policy-and-schema-17: NaN and what is like it."""
     with pytest.raises(ValueError) as refused:
         to_struct(value)
@@ -103,7 +104,9 @@ def test_what_a_struct_would_change_is_refused_with_its_path(value, message):
     ],
     ids=str,
 )
-def test_what_the_other_side_should_not_have_sent_is_refused_with_its_path(value, message):
+def test_what_the_other_side_should_not_have_sent_is_refused_with_its_path(
+    value: Any, message: Any
+) -> None:
     struct = Struct()
     struct.fields["x"].struct_value.fields["y"].CopyFrom(value)
     with pytest.raises(ValueError) as refused:
@@ -115,7 +118,7 @@ def test_what_the_other_side_should_not_have_sent_is_refused_with_its_path(value
         from_struct(in_a_list)
 
 
-def nested(levels):
+def nested(levels: Any) -> Any:
     value = "leaf"
     for _ in range(levels):
         value = {"a": value}
@@ -123,7 +126,7 @@ def nested(levels):
 
 
 @pytest.mark.req("P6")
-def test_the_deepest_object_fits_into_every_envelope_and_one_deeper_is_refused():
+def test_the_deepest_object_fits_into_every_envelope_and_one_deeper_is_refused() -> None:
     struct = to_struct(nested(MAX_DEPTH))
     call = tool_pb2.ToolCall(arguments=struct)
     for message in (
@@ -138,14 +141,14 @@ def test_the_deepest_object_fits_into_every_envelope_and_one_deeper_is_refused()
         to_struct(nested(MAX_DEPTH + 1))
 
 
-def test_a_cycle_is_refused_as_too_deep():
+def test_a_cycle_is_refused_as_too_deep() -> None:
     cycle = {}
     cycle["again"] = cycle
     with pytest.raises(ValueError, match=r"^(again\.)+again: more than 32 levels"):
         to_struct(cycle)
 
 
-def test_an_empty_object_filled_in_place_counts_as_set():
+def test_an_empty_object_filled_in_place_counts_as_set() -> None:
     response = tool_pb2.InvokeResponse()
     fill_struct(response.event.result.payload, {})
     received = tool_pb2.InvokeResponse.FromString(response.SerializeToString())
@@ -153,6 +156,6 @@ def test_an_empty_object_filled_in_place_counts_as_set():
     assert received.event.result.HasField("payload")
 
 
-def test_a_path_reads_as_people_write_one():
+def test_a_path_reads_as_people_write_one() -> None:
     assert path_text(("edits", 2, "path")) == "edits[2].path"
     assert path_text(()) == ""
