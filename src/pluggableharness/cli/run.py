@@ -1,18 +1,23 @@
 """`harness run`: a session from a prompt to its end."""
 
 import argparse
+import os
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from pluggableharness.cli.exits import BOUNDED, DENIED, DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
+from pluggableharness.kernel.configured import configured
+from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.frontends.json_lines import JsonLines
 from pluggableharness.kernel.frontends.terminal import Terminal
 from pluggableharness.kernel.kernel import Setup, opened
 from pluggableharness.kernel.models.script import (
+    Script,
     ScriptModel,
     agent_model,
     read_script,
@@ -36,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--script", metavar="FILE", required=True, help="a YAML list of messages and calls to play"
     )
     parser.add_argument("--cwd", metavar="DIR", default=".", help="the session's working directory")
+    parser.add_argument(
+        "--profile",
+        metavar="NAME",
+        default=DEFAULT_PROFILE.name,
+        help="an agent_profile of agent.hcl: what the session may use",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a line; nobody asked")
     parser.add_argument(
         "--allow-all", action="store_true", help="answer every question with yes; denials hold"
@@ -49,12 +60,7 @@ def main(options: argparse.Namespace) -> int:
 
 async def _run(options: argparse.Namespace) -> int:
     script = read_script(Path(options.script))
-    setup = Setup(
-        working_directory(options.cwd),
-        allow_all=options.allow_all,
-        profiles=script_profiles(script),
-        models=partial(agent_model, script),
-    )
+    setup = setup_of(script, options.cwd, options.profile, allow_all=options.allow_all)
     frontend = JsonLines(sys.stdout) if options.json else Terminal()
     try:
         async with (
@@ -65,6 +71,17 @@ async def _run(options: argparse.Namespace) -> int:
     finally:
         frontend.close()
     return exit_code(end, denied=session.denied)
+
+
+def setup_of(script: Script, directory: str, profile: str, *, allow_all: bool) -> Setup:
+    """The setup of the project in a directory, for the sessions of a script."""
+    project = configured(working_directory(directory), os.environ, profile)
+    return replace(
+        project,
+        allow_all=allow_all,
+        profiles=(*project.profiles, *script_profiles(script)),
+        models=partial(agent_model, script),
+    )
 
 
 def exit_code(end: SessionEnd, *, denied: bool) -> int:

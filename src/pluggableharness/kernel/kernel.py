@@ -5,7 +5,7 @@ The composition root: the one file of the kernel that may import everything.
 
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from pluggableharness.kernel.domain.message import NOTHING_USED, ModelReply, Too
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import Failure, Outcome
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
+from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.first_party import all_first_party
@@ -28,8 +29,10 @@ from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
 from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
 from pluggableharness.kernel.session.children import Charged, Family, Member
 from pluggableharness.kernel.session.session import Session
+from pluggableharness.kernel.session.spending import Spending
 from pluggableharness.kernel.store.location import sessions_directory
 from pluggableharness.kernel.store.log import EventLog
+from pluggableharness.kernel.store.past import read_session
 from pluggableharness.kernel.store.session_record import SessionLog
 from pluggableharness.kernel.turn.ports import Frontend, Model, TurnPorts
 
@@ -104,6 +107,24 @@ class Kernel:
         """
         async with self._session(self._root(frontend, own_act), model) as session:
             yield session
+
+    @asynccontextmanager
+    async def resumed(
+        self, path: Path, model: Callable[[RecordedSession], Model], frontend: Frontend
+    ) -> AsyncIterator[tuple[Session, RecordedSession]]:
+        """The session of a log, to go on with by `Session.resume`, as what it had come to.
+
+        `model` is told that too. Raises what EventLog.open does, and LogUnreadable.
+        """
+        async with AsyncExitStack() as opened_log:
+            log = EventLog.open(path)
+            opened_log.push_async_callback(log.close)
+            before = read_session(path)
+            member = self._root(frontend, own_act=False)
+            member.session_id = log.session_id
+            member.spending = Spending(before.spent)
+            async with self._session(member, model(before), log) as session:
+                yield session, before
 
     @asynccontextmanager
     async def _session(
