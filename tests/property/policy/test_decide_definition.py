@@ -7,7 +7,7 @@ from unit.planning.doubles import call, operation
 
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk
 from pluggableharness.kernel.domain.verdict import Decision
-from pluggableharness.kernel.policy import Action, Asking, Rule, RuleBook, Terms, decide
+from pluggableharness.kernel.policy import Action, Asking, Facts, Rule, RuleBook, Terms, decide
 
 TOOLS = st.sampled_from(["bash", "write", "read"])
 PROVIDERS = st.sampled_from(["exec", "files"])
@@ -58,7 +58,7 @@ def winner_by_the_book(rules: list[Rule], of: Operation) -> Rule | None:
         matching = forbids
     best = max((rule.rank for rule in matching), default=None)
     equal = [rule for rule in matching if rule.rank == best]
-    for action in (Action.FORBID, Action.DENY, Action.ASK, Action.ALLOW):
+    for action in (Action.FORBID, Action.DENY, Action.ASK, Action.REVIEW, Action.ALLOW):
         for rule in equal:
             if rule.action is action:
                 return rule
@@ -69,10 +69,11 @@ def winner_by_the_book(rules: list[Rule], of: Operation) -> Rule | None:
 @given(RULES, OPERATIONS)
 def test_the_book_finds_the_winner_of_the_definition(rules: list[Rule], of: Operation) -> None:
     book = RuleBook(rules)
-    assert book.winner(of) == winner_by_the_book(rules, of)
+    won = book.winner(of, Facts(call(of)))
+    assert (won and won.rule) == winner_by_the_book(rules, of)
     matching = book.matching(of)
     assert {rule.name for rule in matching} == {r.name for r in rules if speaks_of(r, of)}
-    assert matching[:1] == [one for one in [book.winner(of)] if one]
+    assert matching[:1] == ([won.rule] if won else [])
 
 
 @pytest.mark.req("K4", "K5", "K6", "K10")
@@ -92,6 +93,10 @@ def test_no_mode_loosens_a_denial_or_tightens_an_allow(
             assert verdict.downgraded_from is None
         case Action.ALLOW:
             assert verdict.decision is Decision.ALLOW
+        case Action.REVIEW:
+            answered = asking in (Asking.ALLOW_ALL, Asking.CALLER)
+            assert (verdict.decision is Decision.ALLOW) == answered
+            assert (verdict.decision is Decision.ASK and verdict.review is not None) != answered
         case Action.ASK:
             can_ask = asking is Asking.PERSON and (of.kind is Kind.RESOURCE or gate_reads)
             assert (verdict.decision is Decision.ASK) == can_ask

@@ -18,7 +18,7 @@ NOBODY = Terms(Asking.NOBODY)
 
 
 def rule(name: str, action: Action, reason: str = "", **match: Any) -> Rule:
-    fields = {
+    fields: dict[str, Any] = {
         field: frozenset(value if isinstance(value, list) else [value])
         for field, value in match.items()
     }

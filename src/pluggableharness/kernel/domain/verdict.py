@@ -13,16 +13,38 @@ class Decision(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Reviewer:
+    """Who judges a call in a person's place (K8): a model profile's name, or an executable."""
+
+    profile: str = ""
+    command: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The reviewer as people and the record name it."""
+        return self.profile or " ".join(self.command) or "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A call is to be put to a reviewer before anyone else; `otherwise` holds without an answer."""
+
+    reviewer: Reviewer
+    otherwise: "Verdict"
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """A decision and where it came from.
 
     `decided_by` names the rule ("rule NAME"), the default ("default for resource"), the
     person ("person") or the mode ("--allow-all"); `reason` is for the model and the record;
     `downgraded_from` holds the decision that policy gave when it could not be honoured (K6,
-    and K10 when nobody is there to ask).
+    and K10 when nobody is there to ask). With a `review` the decision is ASK, and a reviewer is
+    asked first, whoever else is there (K8).
     """
 
     decision: Decision
     decided_by: str
     reason: str = ""
     downgraded_from: Decision | None = None
+    review: Review | None = None

@@ -4,22 +4,32 @@ Pure: it decides from rules, an operation and a call's arguments. It knows neith
 rules are written nor who answers when it says ask.
 """
 
+from pluggableharness.kernel.policy.conditions import BadCondition, compiled
 from pluggableharness.kernel.policy.conflicts import Conflict, conflicts, without_match
 from pluggableharness.kernel.policy.evaluate import Asking, RuleBook, Terms, decide
+from pluggableharness.kernel.policy.facts import Facts
 from pluggableharness.kernel.policy.floor import protected_path, protected_write
-from pluggableharness.kernel.policy.rules import Action, Position, Rule
+from pluggableharness.kernel.policy.rules import Action, Example, Position, Rule
+from pluggableharness.kernel.policy.shell import Command, ShellView, shell_view
 
 __all__ = [
     "Action",
     "Asking",
+    "BadCondition",
+    "Command",
     "Conflict",
+    "Example",
+    "Facts",
     "Position",
     "Rule",
     "RuleBook",
+    "ShellView",
     "Terms",
+    "compiled",
     "conflicts",
     "decide",
     "protected_path",
     "protected_write",
+    "shell_view",
     "without_match",
 ]

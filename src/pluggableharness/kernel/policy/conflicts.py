@@ -39,4 +39,4 @@ def conflicts(rules: Iterable[Rule]) -> tuple[Conflict, ...]:
 
 def without_match(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """The rules that name no field and so match every call: worth a warning (K5)."""
-    return tuple(rule for rule in rules if not any(rule.rank))
+    return tuple(rule for rule in rules if not any(rule.rank[:-1]))

@@ -1,13 +1,15 @@
-"""From rules and a call to a verdict (K4-K6, K10)."""
+"""From rules and a call to a verdict (K4-K8, K10)."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import assert_never
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind, Operation
-from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.domain.verdict import Decision, Review, Reviewer, Verdict
+from pluggableharness.kernel.policy.conditions import compiled
+from pluggableharness.kernel.policy.facts import Facts, Held
 from pluggableharness.kernel.policy.floor import protected_write
 from pluggableharness.kernel.policy.rules import Action, Rule
 
@@ -16,9 +18,10 @@ _DECISIONS = {
     Action.ASK: Decision.ASK,
     Action.DENY: Decision.DENY,
     Action.FORBID: Decision.DENY,
+    Action.REVIEW: Decision.ASK,
 }
 _PROTECTED = "Such a write is asked about whatever the rules say: answer attended."
-_STRICTEST_FIRST = (Action.FORBID, Action.DENY, Action.ASK, Action.ALLOW)
+_STRICTEST_FIRST = (Action.FORBID, Action.DENY, Action.ASK, Action.REVIEW, Action.ALLOW)
 
 
 class Asking(Enum):
@@ -36,12 +39,56 @@ class Terms:
 
     `gate_reads` asks about data sources and interactive calls where a rule says so, instead
     of denying them (K6). `policy_files` are the absolute paths of the files that rules come
-    from (K5a).
+    from (K5a). `distrusted` are programs that do more than their words say, each with the
+    reason: git, say, where its configuration runs programs and no sandbox holds them (K7).
     """
 
     asking: Asking
     gate_reads: bool = False
     policy_files: frozenset[str] = frozenset()
+    distrusted: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What a rule says about a call: its action, or what an unusable command makes of it.
+
+    `why` is empty when the condition simply held.
+    """
+
+    rule: Rule
+    action: Action
+    why: str = ""
+
+
+def ruling(rule: Rule, facts: Facts) -> Ruling | None:
+    """What a rule whose fields match says about a call; None when its condition keeps it out.
+
+    A condition that fails is no match for an allow and a match for the others. Where the
+    command is unusable a deny becomes an ask, and a forbid stays what it is (K7).
+    """
+    answer = facts.answer(rule)
+    if answer.held is Held.YES:
+        return Ruling(rule, rule.action)
+    if answer.held is Held.NO or rule.action is Action.ALLOW:
+        return None
+    softened = answer.held is Held.UNUSABLE and rule.action is Action.DENY
+    return Ruling(rule, Action.ASK if softened else rule.action, answer.why)
+
+
+def decisive(rules: Sequence[Rule], facts: Facts) -> Ruling | None:
+    """The ruling that wins among rules in their order; a deny that became an ask yields to a
+    plain deny of its rank."""
+    found: Ruling | None = None
+    for rule in rules:
+        if found is not None and (rule.action is not Action.DENY or rule.rank != found.rule.rank):
+            break
+        one = ruling(rule, facts)
+        if one is not None and (found is None or one.action is Action.DENY):
+            found = one
+            if one.action is rule.action:
+                break
+    return found
 
 
 class RuleBook:
@@ -53,22 +100,37 @@ class RuleBook:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._index: dict[tuple[str | None, str | None], list[tuple[int, Rule]]] = {}
-        for place, rule in enumerate(sorted(rules, key=_precedence)):
+        self._granted = [rule for rule in rules if rule.granted]
+        ruling = [rule for rule in rules if not rule.granted]
+        for place, rule in enumerate(sorted(ruling, key=_precedence)):
             for tool_name in _ANY if rule.tool_name is None else rule.tool_name:
                 for provider in _ANY if rule.provider is None else rule.provider:
                     self._index.setdefault((tool_name, provider), []).append((place, rule))
 
     def matching(self, operation: Operation) -> list[Rule]:
-        """The rules that speak of an operation, the one that wins first.
+        """The rules whose fields speak of an operation, the one that wins first.
 
         A forbid precedes everything, then the more specific, then the stricter, then the one
-        written first.
+        written first. What people granted is not among them.
         """
-        return [rule for _, rule in sorted(self._entries(operation), key=_place)]
+        return [entry[1] for entry in sorted(self._entries(operation), key=_place)]
 
-    def winner(self, operation: Operation) -> Rule | None:
-        """The first of `matching`; None when no rule speaks of the operation."""
-        return min(self._entries(operation), key=_place, default=_NO_ENTRY)[1]
+    def winner(self, operation: Operation, facts: Facts) -> Ruling | None:
+        """The rule that decides a call, and what it says about it; None when none does."""
+        return decisive(self.matching(operation), facts)
+
+    def grant(self, operation: Operation, facts: Facts, asked_by: Rule | None) -> Rule | None:
+        """The grant that answers a question of equal rank or less; None when there is none.
+
+        A deny that only an unusable command made a question is still no question to it (K10).
+        """
+        if asked_by is not None and asked_by.action is Action.DENY:
+            return None
+        for rule in self._granted:
+            specific = asked_by is None or rule.rank >= asked_by.rank
+            if specific and rule.matches(operation) and facts.answer(rule).held is Held.YES:
+                return rule
+        return None
 
     def _entries(self, operation: Operation) -> Iterator[tuple[int, Rule]]:
         index = self._index
@@ -80,7 +142,6 @@ class RuleBook:
 
 
 _ANY: tuple[None] = (None,)
-_NO_ENTRY: tuple[int, Rule | None] = (0, None)
 
 
 def _place(entry: tuple[int, Rule]) -> int:
@@ -96,24 +157,49 @@ def _precedence(rule: Rule) -> tuple[object, ...]:
 def decide(rules: RuleBook, call: Call, terms: Terms) -> Verdict:
     """What becomes of a call: the winning rule or the default, never looser than the floor.
 
-    ASK comes out only when a person is to be asked. Where nobody can be, the verdict is DENY
-    with `downgraded_from` and a reason that says how to allow the call.
+    ASK comes out only when a person or a reviewer is to be asked. Where nobody can be, the
+    verdict is DENY with `downgraded_from` and a reason that says how to allow the call.
     """
-    winner = rules.winner(call.operation)
-    decision, source, reason = _ruling(winner, call.operation)
-    if decision is Decision.ALLOW:
-        protected = protected_write(call, terms.policy_files)
-        if protected is not None:
-            return _asked(call.operation, "protected path", protected, _PROTECTED, terms)
-    if decision is Decision.ASK:
-        return _asked(call.operation, source, reason, _remedy(winner, call.operation), terms)
-    return Verdict(decision, source, reason)
+    operation = call.operation
+    facts = Facts(call, attended=terms.asking is Asking.PERSON, distrusted=terms.distrusted)
+    won = rules.winner(operation, facts)
+    decision, source, reason = _ruled(won, operation)
+    asking = won.rule if won else None
+    remedy = _remedy(asking, operation)
+    if decision is Decision.DENY:
+        return Verdict(decision, source, reason)
+    protected = _protected(call, asking, terms) if decision is Decision.ALLOW else None
+    if decision is Decision.ALLOW and protected is None:
+        return Verdict(decision, source, reason)
+    grant = rules.grant(operation, facts, asking)
+    if grant is not None and _protected(call, grant, terms) is None:
+        return Verdict(Decision.ALLOW, f"grant {grant.name}")
+    if protected is not None:
+        return _asked(operation, "protected path", protected, _PROTECTED, terms)
+    return _reviewed(won, reason, _asked(operation, source, reason, remedy, terms))
 
 
-def _ruling(winner: Rule | None, operation: Operation) -> tuple[Decision, str, str]:
+def _reviewed(won: Ruling | None, reason: str, otherwise: Verdict) -> Verdict:
+    """Put a reviewer before whoever would be asked, unless the question is answered (K8)."""
+    if won is None or won.action is not Action.REVIEW or otherwise.decision is Decision.ALLOW:
+        return otherwise
+    review = Review(won.rule.reviewer or Reviewer(), otherwise)
+    return Verdict(Decision.ASK, f"rule {won.rule.name}", reason, review=review)
+
+
+def _protected(call: Call, allowing: Rule | None, terms: Terms) -> str | None:
+    """The floor, but for a path that the rule which allows the call names (K5a)."""
+    named: frozenset[str] = frozenset()
+    if allowing is not None and allowing.when:
+        named = compiled(allowing.when).texts
+    return protected_write(call, terms.policy_files, named)
+
+
+def _ruled(won: Ruling | None, operation: Operation) -> tuple[Decision, str, str]:
     """The decision, where it comes from and why, before anything raises or downgrades it."""
-    if winner is not None:
-        return _DECISIONS[winner.action], f"rule {winner.name}", winner.reason
+    if won is not None:
+        reason = "; ".join(part for part in (won.rule.reason, won.why) if part)
+        return _DECISIONS[won.action], f"rule {won.rule.name}", reason
     asks = operation.kind is Kind.RESOURCE
     return (
         Decision.ASK if asks else Decision.ALLOW,

@@ -1,43 +1,58 @@
 """Writes that are at least asked about, whatever the rules say (K5a).
 
-Judged by the path's text alone: where a symlink leads is for the jail to know. What a shell
-command writes by redirect is not seen here.
+Judged by the path's text alone: where a symlink leads is for the jail to know, and what a
+shell command's programs write is not seen here, only what its redirects do.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterator
 from posixpath import join, normpath
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind
-from pluggableharness.kernel.domain.values import Json
+from pluggableharness.kernel.policy.shell import shell_view
+from pluggableharness.kernel.policy.subjects import command_line, paths, relative
 
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_PATH_WORDS = {
-    *("path", "paths", "file", "files", "filename", "filenames", "filepath", "uri", "location"),
-    *("dir", "directory", "folder", "source", "src", "from", "target", "destination", "dest"),
-    *("to", "output", "out"),
-}
-"""Words by which an argument's name says that it holds a path. Providers of other people
-declare no more than names, and a word too many only asks once too often."""
+_REDIRECT_TO_PROTECTED = re.compile(r"\.git|git~1|\.agent|agent\.hcl")
+"""What a command line that is not understood may write to: its text is all there is to go by."""
 
 _NOBODY: frozenset[str] = frozenset()
 
 
-def protected_write(call: Call, policy_files: frozenset[str] = _NOBODY) -> str | None:
-    """Why a resource call is at least ask: the path that it names and what that holds.
+def protected_write(
+    call: Call, policy_files: frozenset[str] = _NOBODY, named: frozenset[str] = _NOBODY
+) -> str | None:
+    """Why a resource call is at least ask: the path that it writes and what that holds.
 
-    None when it names no protected path, or is no resource. `policy_files` are the absolute
-    paths of the files that rules are loaded from.
+    None when it writes to no protected path, or is no resource. `policy_files` are the absolute
+    paths of the files that rules are loaded from; `named` are texts of the rule that allows the
+    call, which speaks knowingly of a path that is among them.
     """
     if call.operation.kind is not Kind.RESOURCE:
         return None
-    for path in _paths(call.arguments, named=False):
+    for path in _written(call):
         reason = protected_path(path, call.context.working_directory, policy_files)
-        if reason is not None:
+        if reason is not None and named.isdisjoint((path, relative(path, call))):
             return reason
+    line = command_line(call)
+    if line is not None and shell_view(line).unusable:
+        return _suspicious(line)
     return None
+
+
+def _written(call: Call) -> Iterator[str]:
+    yield from paths(call)
+    line = command_line(call)
+    if line is not None:
+        yield from shell_view(line).writes
+
+
+def _suspicious(line: str) -> str | None:
+    # A path may also be put together by quotes and backslashes.
+    folded = _folded(re.sub(r"[\\'\"\n]", "", line))
+    if ">" not in folded or _REDIRECT_TO_PROTECTED.search(folded) is None:
+        return None
+    return "the command is not understood and may write to what steers git or the harness"
 
 
 def protected_path(
@@ -75,21 +90,3 @@ def _folded(path: str) -> str:
     if not path.isprintable():
         path = "".join(filter(str.isprintable, path))
     return path.casefold()
-
-
-def _paths(value: Json, named: bool) -> Iterator[str]:
-    """Every text that stands under a name that speaks of paths, at any depth."""
-    if isinstance(value, str):
-        if named:
-            yield value
-    elif isinstance(value, Mapping):
-        for name, item in value.items():
-            yield from _paths(item, _speaks_of_paths(name))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _paths(item, named)
-
-
-@lru_cache(maxsize=4096)
-def _speaks_of_paths(name: str) -> bool:
-    return any(word.lower() in _PATH_WORDS for word in _WORD.findall(name))

@@ -4,15 +4,21 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk
+from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.domain.verdict import Reviewer
 
 
 class Action(Enum):
-    """What a rule says; FORBID is a deny that nothing overrides (K5)."""
+    """What a rule says.
+
+    FORBID is a deny that nothing overrides (K5); REVIEW hands the call to a reviewer (K8).
+    """
 
     ALLOW = "allow"
     ASK = "ask"
     DENY = "deny"
     FORBID = "forbid"
+    REVIEW = "review"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +36,22 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A call that a rule must match, or must not; tried when the rule is loaded (F11)."""
+
+    arguments: JsonObject
+    matches: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One `policy` block.
 
     Each of the four fields is a set of values of which one must be the operation's, or None
     when the rule does not name it; an empty set matches nothing. `tool_name` is an operation's
     own name, without its provider. `when` is a condition on the call, "" when there is none.
+    `granted` marks what a person once allowed beyond one call: it yields to every deny and
+    beats an ask of equal rank (K10). `reviewer` is who is asked when the action is REVIEW.
     """
 
     name: str
@@ -47,6 +63,9 @@ class Rule:
     reason: str = ""
     position: Position | None = None
     when: str = ""
+    examples: tuple[Example, ...] = ()
+    reviewer: Reviewer | None = None
+    granted: bool = False
 
     @property
     def match(self) -> tuple[frozenset[object] | None, ...]:
@@ -55,13 +74,14 @@ class Rule:
 
     @property
     def rank(self) -> tuple[bool, ...]:
-        """Which fields it names: compared as tuples, the greater is the more specific (K4)."""
-        return tuple(values is not None for values in self.match)
+        """Which fields it names: compared as tuples, the greater is the more specific (K4).
+
+        A condition counts last: more than none, and less than any field (K7).
+        """
+        return (*(values is not None for values in self.match), bool(self.when))
 
     def matches(self, operation: Operation) -> bool:
-        """Whether it speaks of the operation; a condition that nobody looks at allows nothing."""
-        if self.when and self.action is Action.ALLOW:
-            return False
+        """Whether its fields speak of the operation; its condition is not looked at."""
         return (
             (self.tool_name is None or operation.name in self.tool_name)
             and (self.provider is None or operation.provider in self.provider)

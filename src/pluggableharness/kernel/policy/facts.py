@@ -1,0 +1,158 @@
+"""What conditions are evaluated over: one call's facts, gathered when first asked for (K7)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.operation import Kind
+from pluggableharness.kernel.policy.conditions import (
+    BadCondition,
+    Condition,
+    Unanswerable,
+    compiled,
+    context,
+)
+from pluggableharness.kernel.policy.rules import Action, Rule
+from pluggableharness.kernel.policy.shell import ShellView, shell_view
+from pluggableharness.kernel.policy.subjects import command_line, paths, relative
+
+if TYPE_CHECKING:
+    from cel import Context
+
+_NOTHING: Mapping[str, str] = {}
+_OF_THE_SHELL = frozenset(["commands", "writes", "reads"])
+
+
+class Held(Enum):
+    """How a rule's condition came out on a call."""
+
+    YES = "yes"
+    NO = "no"
+    FAILED = "failed"
+    UNUSABLE = "unusable"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a condition came out, and why unless it simply held."""
+
+    held: Held
+    why: str = ""
+
+
+_YES = Answer(Held.YES)
+
+
+class Facts:
+    """A call as conditions see it. `attended` says that a person is there to be asked.
+
+    `distrusted` are programs that do more here than their words say, each with the reason; they
+    make what a command line does unusable.
+    """
+
+    def __init__(
+        self, call: Call, *, attended: bool = False, distrusted: Mapping[str, str] = _NOTHING
+    ) -> None:
+        self._call = call
+        self._attended = attended
+        self._distrusted = distrusted
+        self._line = command_line(call)
+
+    def answer(self, rule: Rule) -> Answer:
+        """How the rule's condition comes out; a rule without one simply holds."""
+        if not rule.when:
+            return _YES
+        try:
+            condition = compiled(rule.when)
+            if (unmet := self._unmet(condition, rule.action)) is not None:
+                return unmet
+            held = condition.holds(self._context)
+        except (BadCondition, Unanswerable) as failure:
+            return Answer(Held.FAILED, str(failure))
+        return _YES if held else Answer(Held.NO, "its condition is false")
+
+    def _unmet(self, condition: Condition, action: Action) -> Answer | None:
+        """Why a condition on what a command does is not even evaluated; None when it is."""
+        if not condition.needs & _OF_THE_SHELL:
+            return None
+        if self._line is None:
+            return self._unmet_without_shell(condition, action)
+        if self._view.unusable:
+            return Answer(Held.UNUSABLE, f"the command is unusable: {self._view.unusable}")
+        if action is not Action.ALLOW:
+            return None
+        return self._unmentioned(condition)
+
+    def _unmet_without_shell(self, condition: Condition, action: Action) -> Answer | None:
+        if "commands" in condition.needs:
+            return Answer(Held.NO, "the call runs no shell command")
+        named = (self._writes if "writes" in condition.needs else []) + (
+            self._reads if "reads" in condition.needs else []
+        )
+        if action is Action.ALLOW and not named:
+            return Answer(Held.NO, "the call names no path")
+        return None
+
+    def _unmentioned(self, condition: Condition) -> Answer | None:
+        """What an allow must speak of before it may cover it (K7)."""
+        if "commands" not in condition.needs:
+            return Answer(Held.NO, "an allow of a shell command must look at commands")
+        if self._view.writes and not condition.minds_writes:
+            files = ", ".join(self._view.writes)
+            return Answer(Held.NO, f"it writes {files}, which the condition does not look at")
+        unknown = any(command.substitutes for command in self._view.commands)
+        if unknown and not condition.minds_substitutes:
+            return Answer(
+                Held.NO,
+                "another command makes some of its words: the condition does not look at"
+                " substitutes",
+            )
+        return None
+
+    @cached_property
+    def _view(self) -> ShellView:
+        if self._line is None:
+            return ShellView()
+        view = shell_view(self._line)
+        for command in view.commands:
+            if command.program in self._distrusted:
+                return ShellView(unusable=self._distrusted[command.program])
+        return view
+
+    @cached_property
+    def _writes(self) -> list[str]:
+        if self._line is not None:
+            return [relative(path, self._call) for path in self._view.writes]
+        writes = self._call.operation.kind is Kind.RESOURCE
+        return [relative(path, self._call) for path in paths(self._call)] if writes else []
+
+    @cached_property
+    def _reads(self) -> list[str]:
+        if self._line is not None:
+            return [relative(path, self._call) for path in self._view.reads]
+        writes = self._call.operation.kind is Kind.RESOURCE
+        return [] if writes else [relative(path, self._call) for path in paths(self._call)]
+
+    @cached_property
+    def _context(self) -> "Context":
+        operation, place = self._call.operation, self._call.context
+        variables: dict[str, object] = {
+            "provider": operation.provider,
+            "tool": operation.name,
+            "kind": operation.kind.value,
+            "risk": operation.risk.value,
+            "arguments": self._call.arguments,
+            "session": {
+                "id": place.session_id,
+                "turn": place.turn_id,
+                "working_directory": place.working_directory,
+                "attended": self._attended,
+            },
+            "commands": [command.facts() for command in self._view.commands],
+            "writes": self._writes,
+            "reads": self._reads,
+        }
+        return context(variables)

@@ -1,0 +1,123 @@
+"""From a command line to its simple commands, or to the reason why it is not understood."""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from pluggableharness.kernel.policy.shell.programs import Inner, inner_of, program_name
+from pluggableharness.kernel.policy.shell.tree import Simple, simple_commands
+from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word
+
+_MOST_CHARACTERS = 10_000
+_MOST_NESTED = 5
+_MOVES = frozenset(["cd", "pushd", "popd"])
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A simple command.
+
+    `program` is its name without one of the system's directories, `argv` the program and its
+    words with the quoting undone. `redirects_to` are the files that it writes to by redirect.
+    `substitutes` says that some of its words are made by another command, or by the wrapper
+    that runs it, and are not known here. `env` is always empty, since an assignment makes the view
+    unusable.
+    """
+
+    program: str
+    argv: tuple[str, ...]
+    redirects_to: tuple[str, ...] = ()
+    substitutes: bool = False
+    env: tuple[str, ...] = ()
+
+    def facts(self) -> dict[str, object]:
+        """The command as conditions see it."""
+        return {
+            "program": self.program,
+            "argv": list(self.argv),
+            "redirects_to": list(self.redirects_to),
+            "substitutes": self.substitutes,
+            "env": list(self.env),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ShellView:
+    """What a command line runs, writes and reads.
+
+    `unusable` is empty, or says why none of the rest can be relied on. `writes` and `reads` are
+    the files of redirects, as written. A wrapper stands among `commands` before what it runs.
+    """
+
+    commands: tuple[Command, ...] = ()
+    writes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    unusable: str = ""
+
+
+@lru_cache(maxsize=512)
+def shell_view(line: str) -> ShellView:
+    """The view of a command line; never raises."""
+    try:
+        gathered = _Gathered()
+        gathered.line(line, 0)
+        return gathered.view()
+    except NotUnderstood as reason:
+        return ShellView(unusable=str(reason))
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What has been found so far, in the order in which it is written."""
+
+    commands: list[Command] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    reads: list[str] = field(default_factory=list)
+
+    def line(self, line: str, depth: int) -> None:
+        if len(line) > _MOST_CHARACTERS:
+            raise NotUnderstood(f"it is longer than {_MOST_CHARACTERS:,} characters")
+        if depth > _MOST_NESTED:
+            raise NotUnderstood("shells within shells")
+        for simple in simple_commands(line):
+            self._redirects(simple)
+            if simple.words:
+                self._command(tuple(simple.words), simple, depth, completed=False)
+
+    def view(self) -> ShellView:
+        if not self.commands:
+            raise NotUnderstood("it runs no command")
+        self._check_moves()
+        return ShellView(tuple(self.commands), tuple(self.writes), tuple(self.reads))
+
+    def _redirects(self, simple: Simple) -> None:
+        self.writes += [path for path in simple.writes if path not in self.writes]
+        self.reads += [path for path in simple.reads if path not in self.reads]
+
+    def _command(
+        self, words: tuple[Word, ...], simple: Simple, depth: int, *, completed: bool
+    ) -> None:
+        if depth > _MOST_NESTED:
+            raise NotUnderstood("wrappers within wrappers")
+        program = program_name(words[0])
+        argv = (program, *(one.value for one in words[1:]))
+        unknown = simple.substitutes or completed
+        self.commands.append(Command(program, argv, tuple(simple.writes), unknown))
+        for inner in inner_of(program, words):
+            self._inner(inner, simple, depth + 1, completed)
+
+    def _inner(self, inner: Inner, simple: Simple, depth: int, completed: bool) -> None:
+        if inner.line is not None:
+            self.line(inner.line, depth)
+        else:
+            more = completed or inner.completed
+            self._command(inner.words, simple, depth, completed=more)
+
+    def _check_moves(self) -> None:
+        """A relative path means something else once the directory may have changed."""
+        if not any(command.program in _MOVES for command in self.commands):
+            return
+        named = [command.program for command in self.commands]
+        if any(not path.startswith("/") for path in (*self.writes, *self.reads)):
+            raise NotUnderstood("a redirect to a relative path beside a change of directory")
+        if any(name.startswith("./") for name in named):
+            raise NotUnderstood("a program by a relative path beside a change of directory")

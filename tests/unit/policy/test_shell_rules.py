@@ -1,0 +1,46 @@
+"""An allowlist of shell commands: nothing slips through, and little is asked about in vain."""
+
+from collections.abc import Iterator
+
+import pytest
+from unit.planning.doubles import call, operation
+from unit.policy.shell_rules import ALLOW, ASK, TABLE, WHEN
+
+from pluggableharness.kernel.domain.operation import Risk
+from pluggableharness.kernel.domain.verdict import Decision
+from pluggableharness.kernel.policy import Action, Asking, Rule, RuleBook, Terms, decide
+
+BASH = operation("bash", provider="exec", risk=Risk.HIGH)
+BOOK = RuleBook([Rule("reads", Action.ALLOW, frozenset(["bash"]), when=WHEN)])
+
+
+def decision(command: str) -> str:
+    return decide(BOOK, call(BASH, command=command), Terms(Asking.PERSON)).decision.value
+
+
+def rows() -> Iterator[tuple[str, str, str]]:
+    for expected, why, commands in TABLE:
+        for command in commands:
+            yield expected, why, command
+
+
+@pytest.mark.req("K7")
+@pytest.mark.parametrize(("expected", "why", "command"), list(rows()))
+def test_a_command_comes_out_as_the_table_says(expected: str, why: str, command: str) -> None:
+    """Cases policy-and-schema-01 to -04 and -09 to -12."""
+    assert decision(command) in expected, why
+
+
+@pytest.mark.req("K7")
+def test_the_two_figures_are_published(capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = [c for expected, _, c in rows() if expected == ASK and decision(c) == ALLOW]
+    vain = [c for expected, _, c in rows() if expected == ALLOW and decision(c) == ASK]
+    with capsys.disabled():
+        print(f"\nshell rules: allowed by mistake {len(wrong)}, asked in vain {len(vain)}")
+    assert wrong == []
+    assert vain == []
+
+
+def test_the_table_is_of_verdicts() -> None:
+    assert {row[0] for row in TABLE} <= {ALLOW, ASK, f"{ALLOW} or {ASK}"}
+    assert Decision.ALLOW.value == ALLOW
