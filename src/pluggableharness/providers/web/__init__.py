@@ -1,0 +1,1 @@
+"""The web provider: fetching pages, asking search engines, sending requests."""
