@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from pluggableharness.kernel.config.scanner import NotTaken, Scanner
+from pluggableharness.kernel.config.scanner import NotTaken, Scanner, SyntaxProblem
 from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import (
     Attribute,
@@ -30,8 +30,12 @@ _LEVELS: Final = tuple(
 """Binary operators, the loosest first; all of them group to the left."""
 
 _UNARY = re.compile(r"-|!(?!=)")
-_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _DIGITS = re.compile(r"[0-9]+")
+_NUMBER_LIKE = re.compile(r"[0-9](?:(?:[0-9.]|[eE][+-]?[0-9])*(?:[0-9]|[eE][+-]?[0-9]))?")
+"""What HCL2 takes for one word, whether or not it is a number: `0.1.1`."""
+_BRACKETS: Final = "write the place in a list in brackets: [0]"
+_DOT_DIGIT = re.compile(r"\.[ \t]*[0-9]")
 _DOT = re.compile(r"\.(?!\.\.)")
 _COLON = re.compile(r":(?!:)")
 _KEY_MARK = re.compile(r"=(?![=>])|:(?!:)")
@@ -91,13 +95,21 @@ def _step(scanner: Scanner, start: int, target: Expression) -> Expression:
     name = scanner.word()
     if name is not None:
         return Attribute(scanner.since(start), target, name)
-    number = scanner.take(_DIGITS)
+    number = scanner.take(_NUMBER_LIKE)
     if number is not None:
-        key = Literal(scanner.since(at), int(number.group()))
+        key = Literal(scanner.since(at), _place(number.group(), scanner.since(at)))
+        if scanner.next(_DOT_DIGIT):
+            raise NotTaken(scanner.here(), _BRACKETS)
         return Index(scanner.since(start), target, key)
     if scanner.takes("*"):
         raise _no_splat(scanner.since(at))
     raise scanner.expected("a name after '.'")
+
+
+def _place(text: str, span: Span) -> int:
+    if not _DIGITS.fullmatch(text):
+        raise NotTaken(span, _BRACKETS)
+    return int(text)
 
 
 def _index(scanner: Scanner, start: int, target: Expression) -> Expression:
@@ -122,7 +134,7 @@ def _term(scanner: Scanner) -> Expression:
         return quoted(scanner, lambda: expression(scanner))
     if opening := scanner.next(HEREDOC):
         return heredoc(scanner, opening, lambda: expression(scanner))
-    if number := scanner.take(_NUMBER):
+    if number := scanner.take(_NUMBER_LIKE):
         return Literal(scanner.since(start), _number(number.group(), scanner.since(start)))
     if operator := scanner.take(_UNARY):
         with scanner.newlines(scanner.newlines_count):
@@ -141,6 +153,8 @@ def _term(scanner: Scanner) -> Expression:
 
 
 def _number(text: str, span: Span) -> int | float:
+    if not _NUMBER.fullmatch(text):
+        raise SyntaxProblem(span, f"'{text}' is no number")
     value = float(text)
     if value in (float("inf"), float("-inf")):
         raise NotTaken(span, "this number is too large")

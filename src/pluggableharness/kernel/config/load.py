@@ -98,6 +98,20 @@ def load(
     Raises:
         ConfigError: with every mistake of the file.
     """
+    try:
+        return _load(path, source, environment, known, working_directory, version)
+    except RecursionError:
+        raise UsageError(f"{source.name}: an expression in it goes too deep") from None
+
+
+def _load(
+    path: Path,
+    source: Source,
+    environment: Mapping[str, str],
+    known: Mapping[str, Known],
+    working_directory: Path,
+    version: str,
+) -> Config:
     paths = {
         "root": str(path.parent),
         "home": environment.get("HOME", ""),

@@ -15,7 +15,7 @@ _BLANK_OR_NEWLINE = re.compile(r"(?:[ \t\n]+|\r\n|/\*.*?\*/|(?:#|//)[^\n]*)+", r
 _NEWLINE = re.compile(r"\r?\n")
 _WORD = re.compile(r"[^\W\d][\w-]*")
 _DEEPEST = 64
-"""Levels of nesting: far more than a person writes, far fewer than the stack has frames."""
+"""Levels, two of them a parenthesis: more than people write, fewer than the stack has."""
 
 
 class SyntaxProblem(Exception):
@@ -48,7 +48,7 @@ class Scanner:
         self.newlines_count = count
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise NotTaken(self.here(), f"this is nested more than {_DEEPEST} levels deep")
+            raise NotTaken(self.here(), "this is nested too deeply")
         try:
             yield
         finally:

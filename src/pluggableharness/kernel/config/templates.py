@@ -10,8 +10,8 @@ from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import Expression, Template
 
 HEREDOC: Final = re.compile(r"<<(-?)([^\W\d][\w-]*)\r?\n")
-_PLAIN = re.compile(r'[^"\\$%\n]+')
-_PLAIN_LINE = re.compile(r"[^$%\n]+")
+_PLAIN = re.compile(r'[^"\\$%\r\n]+')
+_PLAIN_LINE = re.compile(r"(?:[^$%\r\n]|\r(?=\n))+")
 _ESCAPE = re.compile(r'\\(?:(["\\nrt])|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))')
 _ESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 
@@ -37,9 +37,9 @@ def quoted(scanner: Scanner, inner: Inner) -> Template:
     scanner.at += 1
     parts: list[_Raw] = []
     while not scanner.text.startswith('"', scanner.at):
-        if scanner.at >= len(scanner.text) or scanner.text[scanner.at] == "\n":
+        if scanner.at >= len(scanner.text) or scanner.text[scanner.at] in "\r\n":
             message = "this string is not closed on its line; for several lines use a heredoc"
-            raise SyntaxProblem(Span(start, scanner.at), message)
+            raise SyntaxProblem(Span(start, start + 1), message)
         _add(parts, _quoted_part(scanner, inner))
     scanner.at += 1
     return Template(scanner.since(start), _finished(parts))
@@ -56,7 +56,7 @@ def heredoc(scanner: Scanner, opening: "re.Match[str]", inner: Inner) -> Templat
             message = f"this heredoc is not closed by a line that says {marker}"
             raise SyntaxProblem(Span(*opening.span()), message)
         line = scanner.text[scanner.at : line_end]
-        if line.strip() == marker:
+        if line.removesuffix("\r").strip(" \t") == marker:
             scanner.at = line_end - line.endswith("\r")
             break
         lines.append(_heredoc_line(scanner, inner))
@@ -112,6 +112,10 @@ def _escaped(found: "re.Match[str]") -> str | None:
 
 def _dollar_or_percent(scanner: Scanner, inner: Inner) -> _Raw:
     text, at = scanner.text, scanner.at
+    if text[at] == "\r":
+        raise SyntaxProblem(
+            Span(at, at + 1), "a line ends with a line feed, not with a return alone"
+        )
     mark = text[at]
     if text.startswith(f"{mark}{mark}{{", at):
         scanner.at += 3
@@ -131,8 +135,8 @@ def _interpolation(scanner: Scanner, inner: Inner) -> _Inserted:
     scanner.at += before
     with scanner.newlines(count=False):
         value = inner()
-        after = scanner.takes("~")
-        if not scanner.takes("}"):
+        after = scanner.takes("~}")
+        if not after and not scanner.takes("}"):
             raise scanner.expected("} to end ${")
     return _Inserted(value, before, after)
 
@@ -169,23 +173,35 @@ def _finished(raw: list[_Raw]) -> tuple[Part, ...]:
     strips = False
     for part in raw:
         if isinstance(part, str):
-            kept.append(part.lstrip() if strips else part)
+            kept.append(_stripped_start(part) if strips else part)
             strips = False
             continue
         if part.strips_before and kept and isinstance(last := kept[-1], str):
-            kept[-1] = last.rstrip()
+            kept[-1] = _stripped_end(last)
         kept.append(part.value)
         strips = part.strips_after
     return tuple(part for part in kept if part != "")
 
 
+def _stripped_start(text: str) -> str:
+    """Without the blanks that it starts with, the first end of a line included."""
+    line, end, rest = text.partition("\n")
+    return line.lstrip() + end + rest if line.strip() else rest
+
+
+def _stripped_end(text: str) -> str:
+    """Without the blanks that its last line ends with."""
+    rest, end, line = text.rpartition("\n")
+    return rest + end + line.rstrip()
+
+
 def _flush(lines: list[list[_Raw]]) -> None:
     """Take from every line the blanks that all of them start with."""
-    indents = [_indent(line[0]) for line in lines if line[0] != "\n"]
-    shared = min(indents, default=0)
-    for line in lines:
+    worded = [one for one in lines if len(one) > 1 or not isinstance(one[0], str) or one[0].strip()]
+    shared = min((_indent(line[0]) for line in worded), default=0)
+    for line in worded:
         if isinstance(first := line[0], str):
-            line[0] = first[min(shared, _indent(first)) :]
+            line[0] = first[shared:]
 
 
 def _indent(first: _Raw) -> int:

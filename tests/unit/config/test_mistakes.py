@@ -1,0 +1,138 @@
+"""Every mistake at its place, all of them at once (F1)."""
+
+import pytest
+from unit.config.reading_files import problems, read
+
+from pluggableharness.kernel.config.source import ConfigError
+from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.policy import Action
+
+
+@pytest.mark.req("F1")
+def test_all_mistakes_of_a_file_are_told_at_once_in_its_order() -> None:
+    text = """\
+required_provider {
+}
+provider "filesystem" {
+  allowed_root = ["/x"]
+  require_read = "no"
+}
+policy "a" {
+  match  = { kind = "resorce" }
+  action = "alow"
+}
+x = 1
+"""
+    actions = ", ".join(one.value for one in Action)
+    assert problems(text) == [
+        "1:1: there is no block 'required_provider'; did you mean required_providers?",
+        "4:3: allowed_root: there is no such setting; did you mean allowed_roots?",
+        "5:3: require_read: expected true or false, got a string",
+        "8:21: there is no kind 'resorce'; did you mean resource?",
+        f"9:12: 'action' is one of {actions}, not 'alow'; did you mean allow?",
+        "11:1: 'x' stands outside of every block; there are: required_providers, provider, "
+        "policy, agent_profile, hook, settings",
+    ]
+
+
+@pytest.mark.req("F1")
+def test_a_mistake_shows_its_line_and_points_at_the_text() -> None:
+    with pytest.raises(ConfigError) as caught:
+        read('settings {\n  log_levl = "info"\n}\n')
+    assert str(caught.value) == (
+        "agent.hcl:2:3: there is no attribute of settings 'log_levl'; did you mean log_level?\n"
+        '      log_levl = "info"\n'
+        "      ^^^^^^^^"
+    )
+
+
+@pytest.mark.req("F1")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("settings {\n retry = 1\n retry = 2\n}\n", "3:2: 'retry' is set twice, first in line 2"),
+        ("settings { retry = 1 gate_reads = true }\n", "1:22: expected '}', or each attribute"),
+        ('settings {\n log_level = "\\q"\n}\n', "2:15: no such escape"),
+        ('settings {\n log_level = "x\n}\n', "2:14: this string is not closed on its line"),
+        ("settings {\n", "2:1: expected '}', found the end of the file"),
+        ("settings\n{\n}\n", "1:9: expected '=' and a value, or '{'"),
+        ("settings {}\nsettings {}\n", "2:1: settings stands twice, first in line 1"),
+        ('policy "a" "b" {}\n', "1:12: 'policy' needs one label, a name"),
+        ("policy {}\n", "1:1: 'policy' needs one label, a name"),
+        ("/* settings {}", "1:1: this comment is not closed"),
+        ("settings {\n model {\n }\n}\n", "2:2: there is no block of settings 'model'"),
+        ("settings {\n retry {\n }\n}\n", "2:2: 'retry' is an attribute: write retry ="),
+        ("settings {\n retry = 3\n}\n", "2:10: 'retry' is a whole number from 0 to 2, not 3"),
+        ("settings {\n gate_reads = 1\n}\n", "2:15: 'gate_reads' is true or false, not 1"),
+        ("settings {\n default_timeout = 30\n}\n", "2:20: 'default_timeout' is a time such as"),
+        ("settings {\n telemetry = wher.e\n}\n", "2:14: there is no variable 'wher'"),
+        ("a = " + "(" * 70 + "1" + ")" * 70, "1:37: this is nested too deeply"),
+    ],
+)
+def test_a_mistake_has_its_place_and_its_words(text: str, expected: str) -> None:
+    (found,) = problems(text)
+    assert found.startswith(expected)
+
+
+@pytest.mark.req("F1")
+def test_names_are_taken_once_each() -> None:
+    text = 'policy "a" {\n action = "ask"\n match = { kind = "resource" }\n}\npolicy "a" {\n}\n'
+    assert problems(text) == ['5:8: policy "a" stands twice, first in line 1; keep one of them']
+
+
+@pytest.mark.req("F1", "K5")
+def test_rules_that_contradict_each_other_are_shown_both_with_their_places() -> None:
+    text = """\
+policy "one" {
+  match  = { kind = "resource" }
+  action = "allow"
+}
+policy "two" {
+  match  = { kind = ["resource"] }
+  action = "deny"
+}
+"""
+    (found,) = problems(text)
+    assert found.startswith("5:1: ")
+    assert 'policy "one" (agent.hcl:1:1)' in found
+    assert 'policy "two" (agent.hcl:5:1)' in found
+
+
+@pytest.mark.req("K5")
+def test_a_rule_without_a_match_is_a_warning() -> None:
+    (warning,) = read('policy "all" {\n  action = "ask"\n}\n').warnings
+    assert warning.startswith('agent.hcl:1:1: policy "all"')
+
+
+@pytest.mark.req("F2", "K25")
+def test_blocks_keep_their_order() -> None:
+    text = "".join(
+        f'hook "{point}" {{\n  provider = "{provider}"\n  mode = "observe"\n}}\n'
+        for point, provider in (
+            ("plan-ready", "exec"),
+            ("pre-tool-call", "filesystem"),
+            ("plan-ready", "filesystem"),
+        )
+    )
+    assert [(hook.point, hook.provider) for hook in read(text).hooks] == [
+        ("plan-ready", "exec"),
+        ("pre-tool-call", "filesystem"),
+        ("plan-ready", "filesystem"),
+    ]
+
+
+@pytest.mark.req("F1")
+def test_a_hook_names_a_point_a_mode_and_a_loaded_provider() -> None:
+    text = 'hook "pre-tol-call" {\n  provider = "exek"\n  mode = "vetoo"\n}\n'
+    found = problems(text)
+    assert [one.split(": ")[0] for one in found] == ["1:6", "2:14", "3:10"]
+    assert "did you mean pre-tool-call?" in found[0]
+    assert "did you mean exec?" in found[1]
+    assert "did you mean veto?" in found[2]
+
+
+@pytest.mark.req("F1")
+@pytest.mark.parametrize("value", ["1" + "+1" * 5000, "a" + ".b" * 5000, "!" * 5000 + "true"])
+def test_a_monstrous_expression_is_refused_and_nothing_breaks(value: str) -> None:
+    with pytest.raises(UsageError, match="deep"):
+        read(f"settings {{\n  retry = {value}\n}}\n")
