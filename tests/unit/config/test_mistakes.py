@@ -5,6 +5,7 @@ from unit.config.reading_files import problems, read
 
 from pluggableharness.kernel.config.source import ConfigError
 from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.verdict import Reviewer
 from pluggableharness.kernel.policy import Action
 
 
@@ -136,3 +137,43 @@ def test_a_hook_names_a_point_a_mode_and_a_loaded_provider() -> None:
 def test_a_monstrous_expression_is_refused_and_nothing_breaks(value: str) -> None:
     with pytest.raises(UsageError, match="deep"):
         read(f"settings {{\n  retry = {value}\n}}\n")
+
+
+@pytest.mark.req("K7", "F1")
+def test_a_condition_is_compiled_and_its_mistake_has_its_place() -> None:
+    text = """\
+policy "a" {
+  match  = { tool_name = "bash" }
+  when   = "arguments.command == comands"
+  action = "allow"
+}
+"""
+    (found,) = problems(text)
+    assert found.startswith("3:")
+    assert "comands" in found
+
+
+@pytest.mark.req("F11")
+def test_examples_and_reviewers_are_read() -> None:
+    text = """\
+policy "a" {
+  match    = { tool_name = "bash" }
+  action   = "review"
+  reviewer = "careful"
+  examples {
+    must_match     = [{ command = "ls" }]
+    must_not_match = [{ command = "rm" }, {}]
+  }
+}
+agent_profile "careful" {
+}
+"""
+    (rule,) = read(text).rules
+    assert rule.reviewer == Reviewer(profile="careful")
+    assert [(one.arguments, one.matches) for one in rule.examples] == [
+        ({"command": "ls"}, True),
+        ({"command": "rm"}, False),
+        ({}, False),
+    ]
+    assert "did you mean careful?" in problems(text.replace('"careful"\n', '"carefull"\n'))[0]
+    assert "go together" in problems(text.replace('"review"', '"ask"'))[0]

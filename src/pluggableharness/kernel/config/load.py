@@ -133,9 +133,18 @@ def _load(
         _settings(reading, settings.body) if settings else Settings(),
         tuple(reading.warnings),
     )
+    _check_reviewers(reading, blocks["policy"], config)
     if reading.problems:
         raise ConfigError(source, _once(reading.problems))
     return config
+
+
+def _check_reviewers(reading: Reading, blocks: list[Block], config: Config) -> None:
+    spans = {block.labels[0]: block.span for block in blocks}
+    for rule in config.rules:
+        profile = rule.reviewer.profile if rule.reviewer else ""
+        if profile and profile not in config.profiles:
+            reading.unknown(spans[rule.name], "agent_profile", profile, config.profiles)
 
 
 def _once(problems: list[Problem]) -> list[Problem]:

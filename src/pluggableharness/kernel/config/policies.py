@@ -7,8 +7,18 @@ from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import Block, ObjectOf, Template
 from pluggableharness.kernel.domain.operation import Kind, Risk
-from pluggableharness.kernel.domain.values import Json
-from pluggableharness.kernel.policy import Action, Position, Rule, conflicts, without_match
+from pluggableharness.kernel.domain.values import Json, JsonObject
+from pluggableharness.kernel.domain.verdict import Reviewer
+from pluggableharness.kernel.policy import (
+    Action,
+    BadCondition,
+    Example,
+    Position,
+    Rule,
+    compiled,
+    conflicts,
+    without_match,
+)
 
 _FIELDS: Final = ("tool_name", "provider", "risk", "kind")
 
@@ -31,17 +41,23 @@ def rules(reading: Reading, blocks: list[Block]) -> tuple[Rule, ...]:
 
 def _rule(reading: Reading, block: Block) -> Rule | None:
     name = block.labels[0]
-    attributes = ("match", "when", "action", "reason")
-    fields = Fields(reading, block.body, f'policy "{name}"', attributes)
+    what = f'policy "{name}"'
+    attributes = ("match", "when", "action", "reason", "reviewer")
+    fields = Fields(reading, block.body, what, attributes, ("examples",))
     match = _match(reading, fields)
-    when = fields.string("when", "a condition in quotes") or ""
+    when = _when(reading, fields)
     reason = fields.string("reason") or ""
+    examples = _examples(reading, fields.block("examples"))
     actions = [one.value for one in Action]
     if fields.setting("action") is None:
-        reading.wrong(block.span, f"policy \"{name}\" needs 'action': one of {', '.join(actions)}")
+        reading.wrong(block.span, f"{what} needs 'action': one of {', '.join(actions)}")
     action = fields.choice("action", actions)
+    reviewer = _reviewer(reading, fields)
     if action is None:
         return None
+    if (Action(action) is Action.REVIEW) is not (fields.setting("reviewer") is not None):
+        message = f"{what}: 'reviewer' and action = \"review\" go together"
+        reading.wrong(block.span, message)
     return Rule(
         name,
         Action(action),
@@ -52,7 +68,75 @@ def _rule(reading: Reading, block: Block) -> Rule | None:
         reason=reason,
         position=_position(reading, block.span),
         when=when,
+        examples=examples,
+        reviewer=reviewer,
     )
+
+
+def _when(reading: Reading, fields: Fields) -> str:
+    """The condition, compiled once to see that it can be (K7)."""
+    text = fields.string("when", "a condition in quotes")
+    setting = fields.setting("when")
+    if text is None or setting is None:
+        return ""
+    try:
+        compiled(text)
+    except BadCondition as bad:
+        reading.wrong(_within(reading, setting.value.span, text, bad), f"'when': {bad}")
+    return text
+
+
+def _within(reading: Reading, span: Span, text: str, bad: BadCondition) -> Span:
+    """Where a condition is wrong, as far as its place in the file can be told."""
+    offset = reading.source.cut(span).find(text)
+    if offset < 0 or bad.line < 1:
+        return span
+    before = sum(len(line) for line in text.splitlines(keepends=True)[: bad.line - 1])
+    start = span.start + offset + before + max(0, bad.column - 1)
+    return Span(min(start, span.end - 1), min(start + 1, span.end))
+
+
+def _examples(reading: Reading, block: Block | None) -> tuple[Example, ...]:
+    """Calls that the rule must match and must not, as their arguments (F11)."""
+    if block is None:
+        return ()
+    fields = Fields(reading, block.body, "examples", ("must_match", "must_not_match"))
+    return tuple(
+        Example(arguments, matches)
+        for name, matches in (("must_match", True), ("must_not_match", False))
+        for arguments in _calls(reading, fields, name)
+    )
+
+
+def _calls(reading: Reading, fields: Fields, name: str) -> list[JsonObject]:
+    setting = fields.setting(name)
+    if setting is None:
+        return []
+    value = reading.value(setting.value)
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        return [one for one in value if isinstance(one, dict)]
+    if value is not None:
+        message = f"'{name}' is a list of calls' arguments: [{{ command = \"ls\" }}]"
+        reading.wrong(setting.value.span, message)
+    return []
+
+
+def _reviewer(reading: Reading, fields: Fields) -> Reviewer | None:
+    """An agent profile by name, or an executable as a list of words (K8)."""
+    setting = fields.setting("reviewer")
+    if setting is None:
+        return None
+    value = reading.value(setting.value)
+    match value:
+        case str() if value:
+            return Reviewer(profile=value)
+        case [str(), *_] if all(isinstance(word, str) and word for word in value):
+            return Reviewer(command=tuple(str(word) for word in value))
+        case None:
+            return None
+    message = "'reviewer' is an agent_profile's name, or a program and its arguments as a list"
+    reading.wrong(setting.value.span, message)
+    return None
 
 
 def _position(reading: Reading, span: Span) -> Position:

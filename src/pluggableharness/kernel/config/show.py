@@ -111,6 +111,9 @@ def _rule(rule: Rule) -> list[str]:
     pairs.append(("action", quoted(rule.action.value)))
     if rule.reason:
         pairs.append(("reason", quoted(rule.reason)))
+    if rule.reviewer:
+        command = list(rule.reviewer.command)
+        pairs.append(("reviewer", written_value(rule.reviewer.profile or command)))
     return _aligned(pairs)
 
 
