@@ -1,14 +1,17 @@
 """Sessions below sessions through the whole kernel: real providers, written models (K22-K24)."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from process.harness import Harness, lines
+from process_tree import alive, descendants, eventually, with_word
 
 from pluggableharness.kernel.codec.record import read_outcome
 from pluggableharness.kernel.codec.record_messages import read_message
 from pluggableharness.kernel.domain.message import Role
-from pluggableharness.kernel.domain.outcome import Outcome, Success
+from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
 from pluggableharness.kernel.store.reading import read_events, read_meta, verify
 
 TWO_AT_ONCE = """
@@ -68,3 +71,122 @@ def test_children_start_fresh_and_only_their_last_message_comes_back(harness: Ha
     assert {first_prompt(child) for child in children} == {"Be the first", "Be the second"}
     assert b"Nobody above hears this" not in b"".join(one.payload for one in read_events(root))
     assert [type(outcome) for outcome in outcomes(root)] == [Success, Success]
+
+
+FOUR_AT_WORK = """
+messages:
+  - calls:
+      - {tool: agent.spawn_subagent, arguments: {profile: one, prompt: Mend one}}
+      - {tool: agent.spawn_subagent, arguments: {profile: two, prompt: Mend two}}
+      - {tool: agent.spawn_subagent, arguments: {profile: three, prompt: Mend three}}
+      - {tool: agent.spawn_subagent, arguments: {profile: four, prompt: Mend four}}
+  - say: Never reached.
+agents:
+"""
+
+NAMES = ("one", "two", "three", "four")
+
+AGENT = """
+  NAME:
+    tools: [filesystem.*, exec.bash]
+    messages:
+      - calls:
+          - {tool: filesystem.read_file, arguments: {path: NAME.txt}}
+      - calls:
+          - {tool: filesystem.edit_file, arguments: {path: NAME.txt, old_str: old, new_str: new}}
+          - {tool: exec.bash, arguments: {command: "cat NAME.txt; echo $$ > NAME.pid; REST"}}
+      - say: mended NAME
+"""
+
+
+def four(harness: Harness, rest: str) -> str:
+    """A script of four agents that each edit a file and test it, then do the rest."""
+    for name in NAMES:
+        (harness.project / f"{name}.txt").write_text("old\n")
+    agents = "".join(AGENT.replace("NAME", name).replace("REST", rest) for name in NAMES)
+    return harness.script(FOUR_AT_WORK + agents)
+
+
+@pytest.mark.req("K22", "K24", "C20")
+def test_four_agents_edit_and_test_at_the_same_time(harness: Harness) -> None:
+    done = harness.run("run", "--script", four(harness, "true"), "--allow-all")
+    assert done.returncode == 0, done.stderr
+    assert {(harness.project / f"{name}.txt").read_text() for name in NAMES} == {"new\n"}
+    _, children = family(harness)
+    saw = [one.payload["output"] for log in children for one in outcomes(log)
+           if isinstance(one, Success) and "output" in one.payload]  # fmt: skip
+    assert saw == ["new\n"] * 4
+
+
+@pytest.mark.req("K17", "C20", "K2")
+def test_cancelling_four_agents_half_way_ends_them_all_and_every_record_says_so(
+    harness: Harness,
+) -> None:
+    """Case agent-user-task-03: nothing of the children goes on running."""
+    script = four(harness, "sleep 316.25")
+    running = harness.start("run", "--script", script, "--allow-all", "--json")
+    eventually(
+        lambda: all((harness.project / f"{name}.pid").exists() for name in NAMES),
+        "all four run their command",
+    )
+    everyone = descendants(running.pid)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=30)
+    assert running.returncode == 130, err
+    assert not any(alive(pid) for pid in everyone)
+    assert not with_word("316.25")
+    root, children = family(harness)
+    assert [read_meta(log)["status"] for log in (root, *children)] == ["cancelled"] * 5
+    for log in (root, *children):
+        filed = [event.kind for event in read_events(log)]
+        assert filed.count("tool_call") == filed.count("tool_result"), log
+    ends = {failure.category.value for log in (root, *children) for failure in outcomes(log)
+            if isinstance(failure, Failure)}  # fmt: skip
+    assert ends == {"cancelled"}
+
+
+@pytest.mark.req("K17", "P15")
+def test_when_the_agent_provider_dies_its_children_end_and_the_session_goes_on(
+    harness: Harness,
+) -> None:
+    script = four(harness, "sleep 316.25")
+    running = harness.start("run", "--script", script, "--allow-all", "--json")
+    eventually(
+        lambda: all((harness.project / f"{name}.pid").exists() for name in NAMES),
+        "all four run their command",
+    )
+    guards = with_word("run_from_arguments")
+    (provider,) = with_word("providers.agent") & descendants(running.pid) - guards
+    os.kill(provider, signal.SIGKILL)
+    _, err = running.communicate(timeout=30)
+    assert running.returncode == 0, err
+    assert not with_word("316.25")
+    root, children = family(harness)
+    assert [read_meta(log)["status"] for log in children] == ["cancelled"] * 4
+    assert read_meta(root)["status"] == "completed"
+
+
+@pytest.mark.req("K23", "K24")
+def test_an_agent_that_always_spawns_stops_at_its_depth_with_an_error_to_the_model(
+    harness: Harness,
+) -> None:
+    """Case agent-user-task-02: a fixed depth ends it."""
+    script = harness.script("""
+messages:
+  - calls: [{id: a, tool: agent.spawn_subagent, arguments: {profile: loop, prompt: Go}}]
+  - say: "${a.final_message}"
+agents:
+  loop:
+    tools: [agent.*, filesystem.read_file]
+    depth: 9
+    messages:
+      - calls: [{id: a, tool: agent.spawn_subagent, arguments: {profile: loop, prompt: Go}}]
+      - say: over
+""")
+    done = harness.run("run", "--script", script, "--allow-all", "--json")
+    assert done.returncode == 0, done.stderr
+    _, children = family(harness)
+    assert len(children) == 3
+    (refused,) = [one for log in children for one in outcomes(log) if isinstance(one, Failure)]
+    assert refused.category.value == "not_found"
+    assert "filesystem.read_file" in refused.message

@@ -3,11 +3,13 @@
 The composition root: the one file of the kernel that may import everything.
 """
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
@@ -28,6 +30,7 @@ from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
 from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
 from pluggableharness.kernel.session.children import Charged, Family, Member
+from pluggableharness.kernel.session.relay import OneByOne
 from pluggableharness.kernel.session.session import Session
 from pluggableharness.kernel.session.spending import Spending
 from pluggableharness.kernel.store.location import sessions_directory
@@ -79,6 +82,8 @@ class Kernel:
         self._setup = setup
         self._rules = RuleBook(setup.rules)
         self._logs: dict[str, EventLog] = {}
+        # By identity, and only while a session holds the lock beside its frontend.
+        self._asking: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._family = Family(setup.profiles, self._child_session)
         self._processes = ProviderProcesses(
             setup.providers, self._file, self._family.ancestors, self._family.run
@@ -168,7 +173,8 @@ class Kernel:
         if bounds is not None:
             profile = replace(profile, bounds=bounds)
         depth = profile.depth if self._setup.profiles else 0
-        return Member(profile, frontend, depth, own_act=own_act)
+        turn = self._asking.setdefault(id(frontend), asyncio.Lock())
+        return Member(profile, OneByOne(frontend, turn), depth, own_act=own_act)
 
     def _child_session(self, member: Member) -> AbstractAsyncContextManager[Session]:
         if self._setup.models is None:

@@ -113,7 +113,7 @@ def script_profiles(script: Script) -> tuple[Profile, ...]:
 
 
 def agent_model(script: Script, profile: Profile) -> "ScriptModel":
-    """The model that plays the part of a profile's agent. Raises UsageError when none is written."""
+    """The model that plays a profile's agent. Raises UsageError when none is written."""
     agent = script.agents.get(profile.name)
     if agent is None:
         raise UsageError(f"the script holds no agent '{profile.name}' under `agents`")

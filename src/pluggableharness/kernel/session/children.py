@@ -130,6 +130,7 @@ class Family:
     async def joined(self, member: Member) -> AsyncIterator[None]:
         """Count the session among those that run; its children end with it (K17)."""
         self._members[member.session_id] = member
+        member.spending.limit_usd = member.profile.bounds.max_cost_usd
         try:
             yield
         finally:

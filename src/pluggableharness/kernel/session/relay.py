@@ -1,5 +1,6 @@
-"""The root's frontend as a child session sees it (K10): everything goes up, and says from where."""
+"""One frontend for a whole tree of sessions (K10, P24): everything goes up, and says from where."""
 
+import asyncio
 from dataclasses import dataclass, replace
 
 from pluggableharness.kernel.domain.call import Call
@@ -41,3 +42,32 @@ class Relay:
     def _placed(self, call: Call) -> Call:
         context = call.context
         return replace(call, context=replace(context, path=(self.profile, *context.path)))
+
+
+@dataclass(frozen=True, slots=True)
+class OneByOne:
+    """A frontend of which one interactive call is answered at a time (P24).
+
+    `turn` is shared by all sessions that this frontend is attached to.
+    """
+
+    frontend: Frontend
+    turn: asyncio.Lock
+
+    @property
+    def attended(self) -> bool:
+        """Whether somebody is there to answer."""
+        return self.frontend.attended
+
+    async def hear(self, news: News) -> None:
+        """Pass news on."""
+        await self.frontend.hear(news)
+
+    async def decide(self, item: PlanItem, changed: str) -> Answer | None:
+        """Pass a question on; several may wait at once, and how is the frontend's matter."""
+        return await self.frontend.decide(item, changed)
+
+    async def answer(self, call: Call) -> JsonObject | None:
+        """Put an interactive call to the person when the one before is answered."""
+        async with self.turn:
+            return await self.frontend.answer(call)

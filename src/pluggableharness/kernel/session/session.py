@@ -136,7 +136,8 @@ class Session:
         return await self._last_turn(stop)
 
     def _due_end(self) -> Stop | None:
-        return due_end(self.bounds, self.spending.now, self._past.turns)
+        own = due_end(self.bounds, self.spending.now, self._past.turns)
+        return own or self.spending.spent_above()
 
     async def _turn(self) -> TurnEnd | None:
         """One turn; None when the session's time ran out within it (K20).

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pluggableharness.kernel.domain.bounds import Spent
 from pluggableharness.kernel.domain.message import Message, ModelReply
 from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.session import SessionStatus
+from pluggableharness.kernel.planning.ends import Stop
 from pluggableharness.kernel.turn.ports import Model, TextHeard
 
 
@@ -14,11 +16,13 @@ from pluggableharness.kernel.turn.ports import Model, TextHeard
 class Spending:
     """Counts on from `before`, what a resumed session had used already.
 
-    `parent` is that of the session whose call started this one.
+    `parent` is that of the session whose call started this one. `limit_usd` is what the
+    session may spend with those below it; None for no limit.
     """
 
     before: Spent = field(default_factory=Spent)
     parent: "Spending | None" = None
+    limit_usd: float | None = None
     clock: Callable[[], float] = time.monotonic
     turns: int = 0
     cost_usd: float = 0.0
@@ -33,6 +37,16 @@ class Spending:
         self.cost_usd += cost_usd
         if self.parent is not None:
             self.parent.add(cost_usd)
+
+    def spent_above(self) -> Stop | None:
+        """The end that is due because a session above has spent what it may (K20)."""
+        above = self.parent
+        while above is not None:
+            if above.limit_usd is not None and above.now.cost_usd >= above.limit_usd:
+                reason = f"The limit of ${above.limit_usd:g} of a session above is reached."
+                return Stop(SessionStatus.ERROR_MAX_BUDGET_USD, reason)
+            above = above.parent
+        return None
 
     @property
     def now(self) -> Spent:

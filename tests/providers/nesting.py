@@ -1,0 +1,45 @@
+"""A provider whose operations start child sessions, with and without a lock of its own."""
+
+from dataclasses import dataclass
+
+from pluggableharness.sdk import Context, Provider
+
+provider = Provider("nesting")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What came of it."""
+
+    text: str
+
+
+@provider.resource(risk="low", safe=False)
+async def alone(ctx: Context[None], profile: str) -> Said:
+    """Run a child while holding the whole process."""
+    return Said((await ctx.run_session(profile, "go")).final_message)
+
+
+@provider.resource(risk="low", safe=True, default_timeout=1.0)
+async def beside(
+    ctx: Context[None], profile: str, depth: int | None = None, cost: float | None = None
+) -> Said:
+    """Run a child beside other calls, within a deadline that is shorter than the child."""
+    end = await ctx.run_session(profile, "go", max_depth=depth, max_cost_usd=cost)
+    return Said(end.final_message)
+
+
+@provider.data_source(safe=True)
+async def look(ctx: Context[None]) -> Said:
+    """Answer at once."""
+    return Said("seen")
+
+
+@provider.resource(risk="low", safe=False)
+async def change(ctx: Context[None]) -> Said:
+    """Need the whole process."""
+    return Said("changed")
+
+
+if __name__ == "__main__":
+    provider.serve()
