@@ -10,7 +10,7 @@ import time
 
 from bench.survive.survived import Survived
 
-MODULES = ("kills", "hostile")
+MODULES = ("kills", "hostile", "kernels", "adversity")
 
 
 def main(words: list[str]) -> int:
