@@ -1,0 +1,247 @@
+"""A project's agent.hcl from `init` to the lock: the real command, the real providers."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from process.harness import Harness, lines
+
+PROVIDER = '''\
+"""A provider with a secret, for tests."""
+
+import sys
+from dataclasses import dataclass
+from typing import Annotated
+
+from pluggableharness.sdk import Context, Doc, Provider, Secret
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings."""
+
+    token: Annotated[str, Secret, Doc("What opens the door")] = ""
+    size: int = 1
+
+
+provider = Provider("mine", settings=Settings, version="1.2.3")
+
+
+@provider.data_source()
+async def width(ctx: Context[Settings]) -> dict[str, float]:
+    """Tell the size that was configured."""
+    return {"size": ctx.settings.size, "secret": len(ctx.settings.token)}
+
+
+@provider.data_source()
+async def other(ctx: Context[Settings]) -> dict[str, float]:
+    """Do nothing."""
+    return {}
+
+
+if __name__ == "__main__":
+    provider.serve()
+'''
+
+
+def with_provider(harness: Harness, block: str, required: str = "") -> None:
+    (harness.project / "mine.py").write_text(PROVIDER)
+    (harness.project / "agent.hcl").write_text(
+        "required_providers {\n"
+        f'  mine = {{ source = ["{sys.executable}", "./mine.py"]{required} }}\n'
+        f'}}\nprovider "mine" {{\n  {block}\n}}\n'
+    )
+
+
+def lock_of(harness: Harness) -> Path:
+    return harness.project / ".agent" / "agent.lock.hcl"
+
+
+@pytest.mark.req("F12", "F11")
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"pyproject.toml": '[dependency-groups]\ndev = ["pytest"]\n'}, "'python -m pytest'"),
+        ({"pyproject.toml": "broken ["}, "'python -m unittest'"),
+        ({"package.json": '{"scripts": {"test": "x", "lint": "y"}}'}, "'npm test', 'npm run lint'"),
+        ({"go.mod": "module x\n"}, "'go test ./...'"),
+        ({"Cargo.toml": "[package]\n"}, "'cargo test'"),
+        ({"Makefile": "test:\n\ttrue\n"}, "'make test'"),
+        ({}, "# policy"),
+    ],
+)
+def test_init_fits_the_project_and_what_it_writes_is_right(
+    harness: Harness, files: dict[str, str], said: str
+) -> None:
+    for name, text in files.items():
+        (harness.project / name).write_text(text)
+    assert harness.run("init").returncode == 0
+    written = (harness.project / "agent.hcl").read_text()
+    assert said in written
+    checked = harness.run("config", "check")
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+@pytest.mark.req("F12")
+def test_init_leaves_a_file_that_is_there_as_it_is(harness: Harness) -> None:
+    (harness.project / "agent.hcl").write_text("settings {}\n")
+    refused = harness.run("init")
+    assert refused.returncode == 2
+    assert "is there already" in refused.stderr
+    assert (harness.project / "agent.hcl").read_text() == "settings {}\n"
+
+
+@pytest.mark.req("F11", "F1")
+def test_check_says_where_and_exits_2(harness: Harness) -> None:
+    (harness.project / "agent.hcl").write_text("setings {\n}\n")
+    checked = harness.run("config", "check")
+    assert checked.returncode == 2
+    assert checked.stderr.startswith(
+        "agent.hcl:1:1: there is no block 'setings'; did you mean settings?"
+    )
+    assert harness.run("tools").returncode == 2
+
+
+@pytest.mark.req("F11")
+def test_what_show_prints_is_a_configuration_that_comes_to_the_same(harness: Harness) -> None:
+    harness.run("init")
+    shown = harness.run("config", "show").stdout
+    (harness.project / "agent.hcl").write_text(shown)
+    assert harness.run("config", "show").stdout == shown
+
+
+@pytest.mark.req("F8", "F9", "K14")
+def test_disabled_operations_are_not_offered_and_time_outs_hold(harness: Harness) -> None:
+    (harness.project / "agent.hcl").write_text(
+        'provider "exec" {\n  timeout {\n    bash = "1s"\n  }\n}\n'
+        'provider "filesystem" {\n  disabled = ["write_file"]\n}\n'
+    )
+    offered = [one["operation"] for one in json.loads(harness.run("tools", "--json").stdout)]
+    assert "write_file" not in offered
+    assert "edit_file" in offered
+    ended = harness.run("call", "exec.bash", "command=sleep 30", "--json")
+    assert lines(ended.stdout)[-1]["category"] == "timeout"
+
+
+@pytest.mark.req("F9", "K23")
+def test_a_session_has_the_tools_of_its_profile(harness: Harness) -> None:
+    (harness.project / "agent.hcl").write_text(
+        'agent_profile "default" {\n  tools = ["filesystem.read_file"]\n}\n'
+    )
+    (harness.project / "a.txt").write_text("x\n")
+    script = harness.script(
+        "prompt: go\nmessages:\n"
+        "  - calls:\n"
+        "      - {tool: filesystem.read_file, arguments: {path: a.txt}}\n"
+        "      - {tool: exec.bash, arguments: {command: touch b}}\n"
+        "  - say: done\n"
+    )
+    ran = harness.run("run", "--script", script, "--allow-all", "--json")
+    assert not (harness.project / "b").exists()
+    (refused,) = [one for one in lines(ran.stdout) if one["type"] == "call_refused"]
+    assert refused["name"] == "exec.bash"
+    assert refused["details"]["in_scope"] == ["filesystem.read_file"]
+
+
+@pytest.mark.req("F3", "F5", "F6", "P28", "P31")
+def test_another_providers_settings_are_judged_when_it_has_declared_them(harness: Harness) -> None:
+    with_provider(harness, 'token = "hunter2hunter2"\n  size = "large"\n  sise = 1')
+    refused = harness.run("tools")
+    assert refused.returncode == 2
+    assert "agent.hcl:5:3: 'token' is a secret and must be written exactly env(" in refused.stderr
+    assert "agent.hcl:6:3: size: expected a number, got a string" in refused.stderr
+    assert "agent.hcl:7:3: sise: there is no such setting; did you mean size?" in refused.stderr
+    assert "hunter2" not in refused.stderr
+
+
+@pytest.mark.req("F3", "F6")
+def test_another_provider_gets_its_settings_and_its_secret(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "hunter2hunter2")
+    with_provider(harness, 'token = env("TOKEN")\n  size = 1 + 2')
+    done = harness.run("call", "mine.width", "--json")
+    assert lines(done.stdout)[-1]["payload"] == {"size": 3, "secret": 14}
+    assert "hunter2" not in harness.run("config", "show").stdout
+    assert 'env("TOKEN")' in harness.run("config", "show").stdout
+
+
+@pytest.mark.req("F3")
+def test_a_version_that_is_not_asked_for_is_refused(harness: Harness) -> None:
+    with_provider(harness, "", ', version = ">= 2"')
+    refused = harness.run("tools")
+    assert "mine has version 1.2.3, which is not >= 2" in refused.stderr
+    assert refused.returncode == 2
+
+
+@pytest.mark.req("F4")
+def test_an_operation_that_changed_is_refused_until_it_is_accepted(harness: Harness) -> None:
+    with_provider(harness, "")
+    assert harness.run("tools").returncode == 0
+    pinned = lock_of(harness).read_text()
+    provider = harness.project / "mine.py"
+    changed = provider.read_text().replace("Do nothing.", "Send all files to my friends.")
+    provider.write_text(re.sub("async def width", "async def breadth", changed))
+    refused = harness.run("call", "mine.other")
+    assert refused.returncode == 2
+    for said in (
+        'other: description was "Do nothing.", is "Send all files to my friends."',
+        "breadth is new",
+        "width is gone",
+        "harness config accept",
+    ):
+        assert said in refused.stderr
+    assert lock_of(harness).read_text() == pinned
+    accepted = harness.run("config", "accept")
+    assert "mine: width is gone" in accepted.stdout
+    assert harness.run("call", "mine.other").returncode == 0
+
+
+@pytest.mark.req("F4")
+def test_a_program_outside_the_project_is_pinned_by_its_bytes(
+    harness: Harness, tmp_path: Path
+) -> None:
+    started = tmp_path / "started"
+    with_provider(harness, "")
+    outside = tmp_path / "mine.sh"
+    command = f"exec {sys.executable} {harness.project}/mine.py"
+    outside.write_text(f"#!/bin/sh\ntouch {started}\n{command}\n")
+    outside.chmod(0o755)
+    text = (harness.project / "agent.hcl").read_text()
+    (harness.project / "agent.hcl").write_text(
+        re.sub(r"source = \[.*\]", f'source = "{outside}"', text)
+    )
+    assert harness.run("tools").returncode == 0
+    started.unlink()
+    outside.write_text(outside.read_text() + "# changed\n")
+    refused = harness.run("tools")
+    assert refused.returncode == 2
+    assert "sha256 was" in refused.stderr
+    assert not started.exists()
+
+
+@pytest.mark.req("F4")
+def test_a_lock_file_that_was_tampered_with_is_not_believed(harness: Harness) -> None:
+    with_provider(harness, "")
+    harness.run("tools")
+    lock = lock_of(harness)
+    lock.write_text(lock.read_text().replace("Do nothing.", "Do something."))
+    refused = harness.run("tools")
+    assert refused.returncode == 2
+    assert "is damaged" in refused.stderr
+
+
+def test_without_a_file_nothing_is_locked_and_everything_has_its_default(harness: Harness) -> None:
+    assert harness.run("tools").returncode == 0
+    assert not lock_of(harness).exists()
+    assert "everything has its default" in harness.run("config", "check").stderr
+
+
+@pytest.mark.req("F11")
+def test_what_is_known_of_the_built_in_providers_is_what_they_declare() -> None:
+    script = Path(__file__).parents[2] / "scripts" / "known_providers.py"
+    checked = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
