@@ -110,7 +110,7 @@ async def _shown(
     target: Target,
     wanted: Wanted,
 ) -> _Shown:
-    data = bytes(body.data)
+    data = body.data
     if not data:
         return _Shown("")
     # The bytes overrule a type only where that is missing, or would let a binary through.

@@ -19,6 +19,8 @@ from pluggableharness.sdk import ExecutionFailed, PermissionDenied
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """From a host and a port to addresses, the preferred one first; raises OSError."""
+Dial = Callable[[str, int], Awaitable[socket.socket]]
+"""From an address and a port to a connected socket; raises OSError."""
 
 _IMPATIENT_S: Final = 3.0
 """How long one address is tried while another is left: broken IPv6 does not answer at all."""
@@ -52,11 +54,24 @@ def system_trust() -> ssl.SSLContext:
     return ssl.create_default_context(cafile=certifi.where())
 
 
+async def system_dial(address: str, port: int) -> socket.socket:
+    """Connect to an address, which nothing resolves again."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    connection = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    try:
+        await asyncio.get_running_loop().sock_connect(connection, (address, port))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How connections are made; tests bring their own resolver, authority and limits."""
+    """How connections are made; tests bring their own resolver, wires, authority and limits."""
 
     resolve: Resolve = system_addresses
+    dial: Dial = system_dial
     trust: Callable[[], ssl.SSLContext] = system_trust
     limits: Limits = Limits()
 
@@ -91,7 +106,7 @@ class Network:
         name = target.host if context is not None else None
         try:
             async with asyncio.timeout(self.limits.connect_s):
-                connection = await _first(addresses, target.port)
+                connection = await self._first(addresses, target.port)
                 return await asyncio.open_connection(
                     sock=connection, ssl=context, server_hostname=name
                 )
@@ -108,6 +123,15 @@ class Network:
             what = error.strerror or str(error)
             message = f"no connection to {target.host} port {target.port}: {what}"
             raise ExecutionFailed(message, retryable=True) from None
+
+    async def _first(self, addresses: Sequence[str], port: int) -> socket.socket:
+        for address in addresses[:-1]:
+            try:
+                async with asyncio.timeout(_IMPATIENT_S):
+                    return await self.dial(address, port)
+            except OSError:  # a time-out is one
+                continue
+        return await self.dial(addresses[-1], port)
 
 
 def _check(host: str, address: str) -> None:
@@ -127,24 +151,3 @@ def _unresolved(host: str, error: OSError | None) -> ExecutionFailed:
     return ExecutionFailed(
         f"DNS: no address is known for {host}{said}; check the name", retryable=again
     )
-
-
-async def _first(addresses: Sequence[str], port: int) -> socket.socket:
-    for address in addresses[:-1]:
-        try:
-            async with asyncio.timeout(_IMPATIENT_S):
-                return await _connected(address, port)
-        except OSError:  # a time-out is one
-            continue
-    return await _connected(addresses[-1], port)
-
-
-async def _connected(address: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    connection = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-    try:
-        await asyncio.get_running_loop().sock_connect(connection, (address, port))
-    except BaseException:
-        connection.close()
-        raise
-    return connection

@@ -39,7 +39,7 @@ def by_type(kind: str) -> Media | None:
     return Media.TEXT if _TEXTUAL.fullmatch(kind) else Media.BINARY
 
 
-def by_bytes(data: bytes, charset: str | None) -> Media:
+def by_bytes(data: bytes | bytearray, charset: str | None) -> Media:
     """What the first bytes say: a NUL in anything but UTF-16 or UTF-32 is no text's."""
     wide = data.startswith(_MARKS) or (charset or "").startswith(("utf-16", "utf16", "utf-32"))
     if b"\0" in data[:65536] and not wide:

@@ -104,7 +104,10 @@ def canonical_host(host: str) -> str:
     """
     if host.startswith("["):
         try:
-            return str(IPv6Address(host.removeprefix("[").removesuffix("]")))
+            address = IPv6Address(host.removeprefix("[").removesuffix("]"))
+            if address.scope_id is not None:
+                raise AddressValueError
+            return str(address)
         except AddressValueError:
             raise InvalidArguments(f"{host!r} is no IPv6 address") from None
     name = _ascii(host).lower().removesuffix(".")
