@@ -17,7 +17,7 @@ from pluggableharness.kernel.domain.operation import (
     SchemaType,
 )
 from pluggableharness.kernel.domain.outcome import Outcome, Success
-from pluggableharness.kernel.domain.plan import Answer, ApplyItem, Plan, PlanItem
+from pluggableharness.kernel.domain.plan import Answer, ApplyItem, Lasting, Plan, PlanItem, Scope
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
@@ -107,6 +107,9 @@ class FakeRecord:
 
     def decision(self, call: Call, verdict: Verdict) -> None:
         self.filed.append(("decision", verdict))
+
+    def grant(self, call: Call, scope: Scope, lasting: Lasting) -> None:
+        self.filed.append(("grant", (scope, lasting)))
 
     def applied(self, turn_id: str, items: Sequence[ApplyItem]) -> None:
         self.filed.append(("applied", tuple(items)))

@@ -5,6 +5,7 @@ from typing import Any
 from pluggableharness.kernel.codec.json_text import json_bytes, json_value
 from pluggableharness.kernel.domain.call import Call, RefusedCall
 from pluggableharness.kernel.domain.operation import Kind, Risk
+from pluggableharness.kernel.domain.plan import Lasting, Scope
 from pluggableharness.kernel.domain.recorded import RecordedDecision
 from pluggableharness.kernel.domain.session import SessionEnd
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
@@ -30,6 +31,20 @@ def decision_payload(call: Call, verdict: Verdict) -> bytes:
             "decided_by": verdict.decided_by,
             "reason": verdict.reason,
             "downgraded_from": None if downgraded is None else downgraded.value,
+        }
+    )
+
+
+def grant_payload(call: Call, scope: Scope, lasting: Lasting) -> bytes:
+    """What a person allowed beyond the call that they were asked about."""
+    return json_bytes(
+        {
+            "call_id": call.id,
+            "name": call.operation.full_name,
+            "lasting": lasting.value,
+            "covers": scope.covers,
+            "when": scope.when,
+            "rule": scope.rule,
         }
     )
 

@@ -4,6 +4,7 @@
     ├── UsageError             what was asked for makes no sense; nothing was started
     ├── ProviderUnavailable    a provider cannot be launched, or breaks the contract at load
     ├── ModelFailed            the model has no next message
+    ├── GrantNotKept           an answer that was to last cannot be kept
     └── RecordFailed           the log cannot be written; nothing unrecorded may run
 
 Beside the tree stands `cancelled.CallCancelled`, which is a CancelledError. A tool's failure is
@@ -30,6 +31,10 @@ class ProviderUnavailable(HarnessError):
 
 class ModelFailed(HarnessError):
     """The model has no next message."""
+
+
+class GrantNotKept(HarnessError):
+    """An answer that was to last cannot be kept; it holds for nothing (K10)."""
 
 
 class RecordFailed(HarnessError):

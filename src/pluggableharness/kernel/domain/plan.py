@@ -6,7 +6,21 @@ from enum import Enum
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.outcome import Outcome
 from pluggableharness.kernel.domain.render import RenderNode
+from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What an answer that lasts would cover (K10).
+
+    `covers` says it to a person, `when` is the condition of the rule that it becomes, "" for
+    every call of the operation, and `rule` is the text that "always" would write.
+    """
+
+    covers: str
+    when: str
+    rule: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,13 +29,15 @@ class PlanItem:
 
     kind, risk and description are those of `call.operation`, which the item carries by
     value and never looks up again (K9). `preview` is None when the provider offers none, in
-    which case the arguments are shown (P29).
+    which case the arguments are shown (P29). `scopes` are what an answer to it may cover
+    beyond this call, the usual one first; none when it can be for this call alone.
     """
 
     id: str
     call: Call
     preview: RenderNode | None
     verdict: Verdict
+    scopes: tuple[Scope, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +66,25 @@ class ApplyItem:
     outcome: Outcome
 
 
+class Lasting(Enum):
+    """How long an answer holds."""
+
+    ONCE = "once"
+    SESSION = "session"
+    ALWAYS = "always"
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A person's answer to one plan item (K10).
 
-    `reason` goes to the model on a denial.
+    `reason` goes to the model on a denial. `arguments` are set when the person edited them:
+    then nothing runs yet, and the call comes back as edited. `scope` is one of the item's when
+    an allow lasts longer than once.
     """
 
     allow: bool
     reason: str = ""
+    arguments: JsonObject | None = None
+    lasting: Lasting = Lasting.ONCE
+    scope: Scope | None = None

@@ -9,6 +9,7 @@ from pluggableharness.kernel.policy.conflicts import Conflict, conflicts, withou
 from pluggableharness.kernel.policy.evaluate import Asking, RuleBook, Terms, decide
 from pluggableharness.kernel.policy.facts import Facts
 from pluggableharness.kernel.policy.floor import protected_path, protected_write
+from pluggableharness.kernel.policy.grants import granted, scopes, written
 from pluggableharness.kernel.policy.rules import Action, Example, Position, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView, shell_view
 
@@ -28,8 +29,11 @@ __all__ = [
     "compiled",
     "conflicts",
     "decide",
+    "granted",
     "protected_path",
     "protected_write",
+    "scopes",
     "shell_view",
     "without_match",
+    "written",
 ]

@@ -20,7 +20,9 @@ VARIABLES = (
 )
 """What a condition may speak of."""
 
-_MOST_CHARACTERS = 10_000
+MOST_CHARACTERS = 10_000
+"""How long a condition may be."""
+
 _OPERATORS = re.compile(r"[^a-zA-Z].*|@in|@not_strictly_false|_.*")
 _FUNCTIONS = frozenset(
     [
@@ -81,8 +83,8 @@ class Condition:
 @lru_cache(maxsize=4096)
 def compiled(text: str) -> Condition:
     """Compile a condition. Raises BadCondition that says what is wrong and where."""
-    if len(text) > _MOST_CHARACTERS:
-        raise BadCondition(f"a condition is at most {_MOST_CHARACTERS:,} characters long")
+    if len(text) > MOST_CHARACTERS:
+        raise BadCondition(f"a condition is at most {MOST_CHARACTERS:,} characters long")
     import cel  # late: see the module's docstring
 
     try:

@@ -13,7 +13,7 @@ from pluggableharness.kernel.domain.call import Call, RefusedCall
 from pluggableharness.kernel.domain.event import EventKind, Producer
 from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, Usage
 from pluggableharness.kernel.domain.outcome import Outcome
-from pluggableharness.kernel.domain.plan import ApplyItem, Plan
+from pluggableharness.kernel.domain.plan import ApplyItem, Lasting, Plan, Scope
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.store.log import KERNEL, EventLog
@@ -107,6 +107,10 @@ class SessionLog:
     def decision(self, call: Call, verdict: Verdict) -> None:
         """File what was decided about a call, and by whom."""
         self._file(EventKind.DECISION, record_facts.decision_payload(call, verdict), JSON)
+
+    def grant(self, call: Call, scope: Scope, lasting: Lasting) -> None:
+        """File what a person allowed beyond the call."""
+        self._file(EventKind.GRANT, record_facts.grant_payload(call, scope, lasting), JSON)
 
     def applied(self, turn_id: str, items: Sequence[ApplyItem]) -> None:
         """File how every item of a plan ended."""

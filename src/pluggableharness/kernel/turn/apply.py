@@ -15,8 +15,11 @@ from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.results import Results
 
 
-async def apply_plan(ports: TurnPorts, results: Results, plan: Plan) -> None:
-    """Decide and run every item; an undecided one holds up only what must wait for it (K13a)."""
+async def apply_plan(ports: TurnPorts, results: Results, plan: Plan) -> tuple[ApplyItem, ...]:
+    """Decide and run every item; an undecided one holds up only what must wait for it (K13a).
+
+    Gives back how each ended.
+    """
     waits = waits_for([item.call for item in plan.items])
     ended = [asyncio.Event() for _ in plan.items]
     applied: dict[str, ApplyItem] = {}
@@ -33,6 +36,7 @@ async def apply_plan(ports: TurnPorts, results: Results, plan: Plan) -> None:
     done = tuple(applied[item.id] for item in plan.items)
     ports.record.applied(plan.turn_id, done)
     await ports.frontend.hear(PlanApplied(plan.turn_id, done))
+    return done
 
 
 async def _decide_and_run(

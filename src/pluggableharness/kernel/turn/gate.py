@@ -7,10 +7,10 @@ from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.news import ItemDecided, PlanReady
 from pluggableharness.kernel.domain.plan import Plan, PlanItem
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.turn.asking import PERSON, described, settled
 from pluggableharness.kernel.turn.calls import together
+from pluggableharness.kernel.turn.hooks import judged
 from pluggableharness.kernel.turn.ports import Running, TurnPorts
-
-PERSON = "person"
 
 
 async def build_plan(ports: TurnPorts, turn_id: str, calls: Sequence[Call]) -> Plan:
@@ -18,11 +18,11 @@ async def build_plan(ports: TurnPorts, turn_id: str, calls: Sequence[Call]) -> P
     items: dict[str, PlanItem] = {}
 
     async def describe(number: int, call: Call) -> None:
-        preview = await ports.providers.preview(call)
-        items[call.id] = PlanItem(f"{turn_id}.{number}", call, preview, ports.decide(call))
+        verdict = ports.decide(call)
+        items[call.id] = await described(ports, f"{turn_id}.{number}", call, verdict)
 
     await together([describe(number, call) for number, call in enumerate(calls, 1)])
-    plan = Plan(turn_id, tuple(items[call.id] for call in calls))
+    plan = await judged(ports.hooks, Plan(turn_id, tuple(items[call.id] for call in calls)))
     ports.record.plan(plan)
     await ports.frontend.hear(PlanReady(plan))
     return plan
@@ -31,14 +31,12 @@ async def build_plan(ports: TurnPorts, turn_id: str, calls: Sequence[Call]) -> P
 async def decide_item(ports: TurnPorts, item: PlanItem, changed: str = "") -> PlanItem:
     """The item with a verdict that is not ASK: policy's own, or a person's answer (K10).
 
-    `changed` is empty the first time and says what differs when the item came back.
+    Its call may be another than before, when the person edited the arguments. `changed` is
+    empty the first time and says what differs when the item came back.
     """
-    verdict = item.verdict
-    if verdict.decision is Decision.ASK:
-        verdict = await _ask(ports, item, changed)
-    ports.record.decision(item.call, verdict)
-    decided = replace(item, verdict=verdict)
-    await ports.frontend.hear(ItemDecided(decided, verdict))
+    decided = await settled(ports, item, changed)
+    ports.record.decision(decided.call, decided.verdict)
+    await ports.frontend.hear(ItemDecided(decided, decided.verdict))
     return decided
 
 
@@ -56,18 +54,6 @@ async def as_approved(ports: TurnPorts, running: Running, item: PlanItem) -> tup
     if preview == item.preview:
         return item, ""
     return _asked_again(replace(item, preview=preview)), "what this call would do has changed"
-
-
-async def _ask(ports: TurnPorts, item: PlanItem, changed: str) -> Verdict:
-    answer = await ports.frontend.decide(item, changed)
-    if answer is None:
-        return Verdict(
-            Decision.DENY,
-            "nobody was there to ask",
-            "nobody answered; allow the call by a rule or run attended",
-            downgraded_from=Decision.ASK,
-        )
-    return Verdict(Decision.ALLOW if answer.allow else Decision.DENY, PERSON, answer.reason)
 
 
 def _asked_again(item: PlanItem) -> PlanItem:

@@ -10,10 +10,17 @@ from pluggableharness.kernel.domain.message import Message, ModelReply, Usage
 from pluggableharness.kernel.domain.news import News
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import LeadUp, Outcome
-from pluggableharness.kernel.domain.plan import Answer, ApplyItem, Plan, PlanItem
+from pluggableharness.kernel.domain.plan import (
+    Answer,
+    ApplyItem,
+    Lasting,
+    Plan,
+    PlanItem,
+    Scope,
+)
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.domain.verdict import Verdict
+from pluggableharness.kernel.domain.verdict import Review, Verdict
 
 Heard = Callable[[LeadUp], Awaitable[None]]
 """Takes an event of a running call; the next one is not read before it returns (P14)."""
@@ -80,6 +87,10 @@ class Record(Protocol):
         """File what was decided about a call, and by whom."""
         ...
 
+    def grant(self, call: Call, scope: Scope, lasting: Lasting) -> None:
+        """File that a person allowed more than the call that they were asked about (K27)."""
+        ...
+
     def applied(self, turn_id: str, items: Sequence[ApplyItem]) -> None:
         """File how every item of a plan ended."""
         ...
@@ -113,6 +124,27 @@ class Frontend(Protocol):
         ...
 
 
+class Grants(Protocol):
+    """What people allowed beyond the call that they were asked about (K10)."""
+
+    @property
+    def count(self) -> int:
+        """How many there are; it only grows."""
+        ...
+
+    def scopes(self, call: Call) -> tuple[Scope, ...]:
+        """What an allow of a call may cover; nothing when it can only be for this call."""
+        ...
+
+    def add(self, call: Call, scope: Scope, lasting: Lasting) -> None:
+        """Let a scope of the call hold from now on. Raises GrantNotKept."""
+        ...
+
+    async def beyond(self, count: int) -> None:
+        """Return once there are more than `count`."""
+        ...
+
+
 class Model(Protocol):
     """Whoever proposes the calls (K36)."""
 
@@ -134,6 +166,8 @@ class TurnPorts:
 
     `decide` is policy as it stands for this session: pure, and never ASK when nobody is
     there. `deadline_s` tells how long a call of an operation may take, in seconds (K14).
+    `grants` None means that every answer is for one call. `review` puts a call to its reviewer
+    (K8); None means that there is none to be had.
     """
 
     model: Model
@@ -142,3 +176,5 @@ class TurnPorts:
     frontend: Frontend
     decide: Callable[[Call], Verdict]
     deadline_s: Callable[[Operation], float | None]
+    grants: Grants | None = None
+    review: Callable[[Call, Review], Awaitable[Verdict]] | None = None

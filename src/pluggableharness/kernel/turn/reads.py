@@ -8,6 +8,7 @@ from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.schema.validate import violations
+from pluggableharness.kernel.turn.asking import described, settled
 from pluggableharness.kernel.turn.calls import end_unsent, run_call, together, unavailable
 from pluggableharness.kernel.turn.denial import denial
 from pluggableharness.kernel.turn.ports import TurnPorts
@@ -27,7 +28,7 @@ async def run_reads(ports: TurnPorts, results: Results, calls: Sequence[Call]) -
 
 
 async def _run_one(ports: TurnPorts, results: Results, call: Call) -> None:
-    verdict = _decide(ports, call)
+    call, verdict = await _decide(ports, call)
     if verdict.decision is not Decision.ALLOW:
         await end_unsent(ports, results, call, denial(verdict))
         return
@@ -39,8 +40,8 @@ async def _run_one(ports: TurnPorts, results: Results, call: Call) -> None:
 
 
 async def _ask_in_order(ports: TurnPorts, results: Results, calls: Sequence[Call]) -> None:
-    for call in calls:
-        verdict = _decide(ports, call)
+    for proposed in calls:
+        call, verdict = await _decide(ports, proposed)
         if verdict.decision is not Decision.ALLOW:
             await end_unsent(ports, results, call, denial(verdict))
             continue
@@ -48,11 +49,18 @@ async def _ask_in_order(ports: TurnPorts, results: Results, calls: Sequence[Call
         await end_unsent(ports, results, call, await _answer(ports, call))
 
 
-def _decide(ports: TurnPorts, call: Call) -> Verdict:
-    """Policy's verdict, filed: the row also pairs the call with the model's block (K4)."""
+async def _decide(ports: TurnPorts, call: Call) -> tuple[Call, Verdict]:
+    """The call and its verdict, filed: the row also pairs the call with the model's block (K4).
+
+    Where a rule gates reads the person is asked (K6), and may have edited the call.
+    """
     verdict = ports.decide(call)
+    if verdict.decision is Decision.ASK:
+        ports.record.decision(call, verdict)
+        item = await settled(ports, await described(ports, call.id, call, verdict))
+        call, verdict = item.call, item.verdict
     ports.record.decision(call, verdict)
-    return verdict
+    return call, verdict
 
 
 async def _answer(ports: TurnPorts, call: Call) -> Outcome:

@@ -9,10 +9,12 @@ from pluggableharness.kernel.domain.message import Message
 from pluggableharness.kernel.domain.news import CallRefused, MessageArrived, TextDelta
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import NEVER_SENT, Success
+from pluggableharness.kernel.domain.plan import ApplyItem
 from pluggableharness.kernel.planning.classify import classify
 from pluggableharness.kernel.planning.order import split
 from pluggableharness.kernel.turn.apply import apply_plan
 from pluggableharness.kernel.turn.gate import build_plan
+from pluggableharness.kernel.turn.hooks import after_calls, after_model, before_model, vetted
 from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.reads import run_reads
 from pluggableharness.kernel.turn.results import Results
@@ -46,7 +48,11 @@ async def run_turn(
     if not message.calls:
         history.append(message)
         return TurnEnd(message, done=True)
-    calls = _classify(ports, context, message, offered)
+    calls = await vetted(
+        ports.hooks,
+        _classify(ports, context, message, offered),
+        [proposed.name for proposed in message.calls],
+    )
     results = Results(calls)
     try:
         await _tell_refused(ports, context.turn_id, calls)
@@ -65,11 +71,14 @@ async def _ask_model(
     async def heard(text: str) -> None:
         await ports.frontend.hear(TextDelta(turn_id, text))
 
-    reply = await ports.model.reply(history, offered, heard)
+    name = ports.model.name
+    read = await before_model(ports.hooks, history, name)
+    reply = await ports.model.reply(read, offered, heard)
     # The record has no other place that says which turn a message began.
     message = replace(reply.message, id=turn_id)
     ports.record.message(message, reply.usage, reply.cost_usd)
     await ports.frontend.hear(MessageArrived(turn_id, message))
+    await after_model(ports.hooks, message, name, reply)
     return message
 
 
@@ -97,13 +106,15 @@ async def run_calls(
 ) -> None:
     """Reads written before the first resource, the plan, and the reads written after (K13a)."""
     before, resources, after = split(calls)
+    applied: Sequence[ApplyItem] = ()
     if before:
         await run_reads(ports, results, before)
     if resources:
         plan = await build_plan(ports, turn_id, resources)
-        await apply_plan(ports, results, plan)
+        applied = await apply_plan(ports, results, plan)
     if after:
         await run_reads(ports, results, after)
+    await after_calls(ports.hooks, turn_id, results, calls, applied)
 
 
 def _end(message: Message, results: Results, calls: Sequence[Call | RefusedCall]) -> TurnEnd:

@@ -68,8 +68,9 @@ _RUNS_ARGUMENTS: Final = names(
     "runuser sg flock chroot unshare nsenter setpriv capsh systemd-run ssh rsh mosh tmux screen at "
     "batch crontab awk gawk mawk nawk npx uvx bunx expect tclsh m4 ed ex vi vim nvim emacs "
     "osascript powershell pwsh cmd wsl torsocks proxychains firejail bwrap fakeroot "
-    "dbus-run-session xvfb-run chronic unbuffer prlimit taskset numactl chrt run-parts start-stop-daemon "
-    "ld.so ld-linux-x86-64.so.2 toybox perf valgrind hyperfine direnv runcon nixos-rebuild"
+    "dbus-run-session xvfb-run chronic unbuffer prlimit taskset numactl chrt run-parts "
+    "start-stop-daemon ld.so ld-linux-x86-64.so.2 toybox perf valgrind "
+    "hyperfine direnv runcon nixos-rebuild"
 )
 _BY_SUBCOMMAND: Final = {
     "uv": frozenset(["run", "tool"]),
@@ -175,6 +176,23 @@ def program_name(first: Word) -> str:
         if name.startswith(directory) and "/" not in name[len(directory) :]:
             return name[len(directory) :]
     return name
+
+
+def runs_anything(program: str) -> bool:
+    """Whether a program is a shell, an interpreter or a wrapper: its name says nothing (K10)."""
+    base = program.rpartition("/")[2]
+    return (
+        base in ("find", "xargs", "sed")
+        or base in _SHELLS | _RUNS_ARGUMENTS
+        or base in _WRAPPERS
+        or base.rstrip("0123456789.") in _INTERPRETERS
+    )
+
+
+def needs_subcommand(program: str) -> bool:
+    """Whether only the subcommand says what a program does, as with git (K10)."""
+    base = program.rpartition("/")[2]
+    return base == "git" or base in _BY_SUBCOMMAND
 
 
 def inner_of(program: str, words: Sequence[Word]) -> list[Inner]:

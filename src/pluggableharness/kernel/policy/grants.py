@@ -1,0 +1,183 @@
+"""What an answer may cover beyond the call that was asked about, and the rule it becomes (K10).
+
+A grant is a rule like any other, so that what is shown is what is written and what holds.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from posixpath import dirname
+
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.operation import Kind
+from pluggableharness.kernel.domain.plan import Scope
+from pluggableharness.kernel.policy.conditions import MOST_CHARACTERS
+from pluggableharness.kernel.policy.floor import protected_write
+from pluggableharness.kernel.policy.rules import Action, Position, Rule
+from pluggableharness.kernel.policy.shell import Command, shell_view
+from pluggableharness.kernel.policy.shell.programs import needs_subcommand, runs_anything
+from pluggableharness.kernel.policy.subjects import command_line, host, paths, relative
+
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
+_SUBCOMMANDS_OF_SCRIPTS = frozenset(["run", "run-script"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A scope before it is known to help: `named` are the paths that it speaks of."""
+
+    covers: str
+    when: str
+    named: frozenset[str] = frozenset()
+
+
+def scopes(
+    call: Call, asked_by: Rule | None, policy_files: frozenset[str] = frozenset()
+) -> tuple[Scope, ...]:
+    """What an allow of the call may cover, the usual one first.
+
+    `asked_by` is the rule that asked, None for the default. Nothing is offered that would not
+    answer the same question next time: a deny that became a question, a protected path.
+    """
+    if asked_by is not None and asked_by.action is Action.DENY:
+        return ()
+    return tuple(
+        Scope(one.covers, one.when, written(_rule(call, asked_by, one.when)))
+        for one in _candidates(call)
+        if len(one.when) <= MOST_CHARACTERS
+        and protected_write(call, policy_files, one.named) is None
+    )
+
+
+def granted(
+    call: Call, asked_by: Rule | None, scope: Scope, position: Position | None = None
+) -> Rule:
+    """The rule that a scope of the call becomes."""
+    return _rule(call, asked_by, scope.when, position)
+
+
+def written(rule: Rule) -> str:
+    """A granted rule as a policy file holds it."""
+    fields = [
+        f"{name} = {_listed(values)}"
+        for name, values in (
+            ("provider", rule.provider),
+            ("tool_name", rule.tool_name),
+            ("risk", rule.risk and [risk.value for risk in rule.risk]),
+            ("kind", rule.kind and [kind.value for kind in rule.kind]),
+        )
+        if values
+    ]
+    when = f"  when   = {_hcl(rule.when)}\n" if rule.when else ""
+    match = f"  match  = {{ {', '.join(fields)} }}\n"
+    return f'policy "{rule.name}" {{\n{match}{when}  action = "allow"\n}}\n'
+
+
+def _rule(call: Call, asked_by: Rule | None, when: str, position: Position | None = None) -> Rule:
+    """An allow that is as specific as the rule that asked, which it would not beat otherwise."""
+    operation = call.operation
+    risk = frozenset([operation.risk]) if asked_by and asked_by.risk is not None else None
+    kind = frozenset([operation.kind]) if asked_by and asked_by.kind is not None else None
+    if not when and asked_by is not None and asked_by.when:
+        when = "true"
+    digest = sha256(f"{risk} {kind} {when}".encode()).hexdigest()[:8]
+    return Rule(
+        f"granted-{operation.provider}-{operation.name}-{digest}",
+        Action.ALLOW,
+        frozenset([operation.name]),
+        frozenset([operation.provider]),
+        risk,
+        kind,
+        position=position,
+        when=when,
+        granted=True,
+    )
+
+
+def _candidates(call: Call) -> Iterator[_Candidate]:
+    line = command_line(call)
+    if line is not None:
+        yield from _of_the_shell(line)
+        return
+    found = list(dict.fromkeys(relative(path, call) for path in paths(call)))
+    address = host(call)
+    if address is not None:
+        yield _of_the_host(call, *address)
+    elif found:
+        yield from _of_paths(found, call.operation.kind)
+    else:
+        yield _Candidate(f"every call of {call.operation.full_name}", "")
+
+
+def _of_the_shell(line: str) -> Iterator[_Candidate]:
+    view = shell_view(line)
+    if not view.unusable and not view.writes:
+        heads = [_head(command) for command in view.commands]
+        known = [head for head in heads if head is not None]
+        if len(known) == len(heads):
+            several = sorted(set(known))
+            any_of = " || ".join(_begins(head) for head in several)
+            covers = ", ".join(" ".join(head) for head in several)
+            yield _Candidate(f"{covers}, with any arguments", f"commands.all(c, {any_of})")
+    yield _Candidate("exactly this command", f"arguments.command == {_cel(line)}")
+
+
+def _head(command: Command) -> tuple[str, ...] | None:
+    """Program and subcommand, or the program where that says enough; None where neither does."""
+    if command.substitutes or runs_anything(command.program):
+        return None
+    argv = command.argv
+    subcommand = argv[1] if len(argv) > 1 and _SUBCOMMAND.fullmatch(argv[1]) else None
+    if subcommand is None or subcommand in _SUBCOMMANDS_OF_SCRIPTS:
+        script = argv[:3] if subcommand is not None and len(argv) > 2 else None
+        return script or (None if needs_subcommand(command.program) else (command.program,))
+    return (command.program, subcommand)
+
+
+def _begins(head: Sequence[str]) -> str:
+    tests = [f"c.argv[{place}] == {_cel(word)}" for place, word in enumerate(head)]
+    long_enough = [f"c.argv.size() > {len(head) - 1}"] if len(head) > 1 else []
+    return "(" + " && ".join([*long_enough, *tests]) + ")"
+
+
+def _of_the_host(call: Call, scheme: str, name: str) -> _Candidate:
+    argument = next(one for one in ("url", "uri", "address") if one in call.arguments)
+    pattern = f"^{scheme}://{re.escape(name)}(:[0-9]+)?([/?#]|$)"
+    return _Candidate(f"anything at {name}", f"arguments.{argument}.matches({_cel(pattern)})")
+
+
+def _of_paths(found: list[str], kind: Kind) -> Iterator[_Candidate]:
+    variable = "writes" if kind is Kind.RESOURCE else "reads"
+    listed = ", ".join(_cel(path) for path in found)
+    covers = ", ".join(found)
+    when = f"{variable}.all(p, p in [{listed}])"
+    yield _Candidate(covers, when, frozenset(found))
+    folders = {dirname(path) for path in found}
+    folder = folders.pop()
+    if folders or folder == "/":
+        return
+    if folder:
+        test = f"p.startsWith({_cel(folder + '/')})"
+        yield _Candidate(f"everything below {folder}/", f"{variable}.all(p, {test})")
+    else:
+        test = 'p != "." && !p.contains("/")'
+        yield _Candidate("every file directly in the project", f"{variable}.all(p, {test})")
+
+
+def _cel(text: str) -> str:
+    """A string as CEL writes it; JSON's escapes are among its own, but for surrogates."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _hcl(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    for char, name in (("\n", "n"), ("\r", "r"), ("\t", "t")):
+        escaped = escaped.replace(char, f"\\{name}")
+    return '"' + escaped.replace("${", "$${").replace("%{", "%%{") + '"'
+
+
+def _listed(values: Sequence[str] | frozenset[str]) -> str:
+    quoted = [f'"{value}"' for value in sorted(values)]
+    return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"

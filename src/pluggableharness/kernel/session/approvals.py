@@ -1,0 +1,104 @@
+"""One policy for a tree of sessions: its rules, and what people granted meanwhile (K10, K23)."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.errors import GrantNotKept
+from pluggableharness.kernel.domain.plan import Lasting, Scope
+from pluggableharness.kernel.domain.verdict import Verdict
+from pluggableharness.kernel.policy import (
+    BadCondition,
+    Facts,
+    Rule,
+    RuleBook,
+    Terms,
+    compiled,
+    decide,
+    granted,
+    scopes,
+)
+
+Keep = Callable[[str], None]
+"""Writes a rule where the next start finds it. Raises GrantNotKept."""
+
+
+class Approvals:
+    """The rules as they stand. `keep` None means that nothing can be allowed for always."""
+
+    def __init__(self, rules: tuple[Rule, ...], keep: Keep | None = None) -> None:
+        self._rules = rules
+        self._book = RuleBook(rules)
+        self._keep = keep
+        self._count = 0
+        self._more = asyncio.Event()
+
+    def decide(self, call: Call, terms: Terms) -> Verdict:
+        """Policy's verdict, grants included."""
+        return decide(self._book, call, terms)
+
+    def under(self, terms: Callable[[], Terms]) -> "Granting":
+        """The grants as one session of the tree sees them; `terms` are asked for each time."""
+        return Granting(self, terms)
+
+    @property
+    def count(self) -> int:
+        """How many grants there are by now."""
+        return self._count
+
+    async def beyond(self, count: int) -> None:
+        """Return once there are more grants than that."""
+        while self._count <= count:
+            await self._more.wait()
+
+    def scopes(self, call: Call, terms: Terms) -> tuple[Scope, ...]:
+        """What an allow of the call may cover, beside the call itself."""
+        return scopes(call, self._asked_by(call, terms), terms.policy_files)
+
+    def add(self, call: Call, scope: Scope, lasting: Lasting, terms: Terms) -> None:
+        """Let a scope hold, for this tree or, kept first, for always. Raises GrantNotKept."""
+        rule = granted(call, self._asked_by(call, terms), scope)
+        try:
+            if rule.when:
+                compiled(rule.when)
+        except BadCondition as failure:
+            raise GrantNotKept(f"this cannot be allowed beyond once: {failure}") from failure
+        if lasting is Lasting.ALWAYS:
+            if self._keep is None:
+                raise GrantNotKept("there is no project here whose policy file could keep it")
+            self._keep(scope.rule)
+        self._rules = (*self._rules, rule)
+        self._book = RuleBook(self._rules)
+        self._count += 1
+        self._more.set()
+        self._more = asyncio.Event()
+
+    def _asked_by(self, call: Call, terms: Terms) -> Rule | None:
+        won = self._book.winner(call.operation, Facts(call, distrusted=terms.distrusted))
+        return won.rule if won is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Granting:
+    """The Grants of a turn's ports: approvals under the terms of one session."""
+
+    approvals: Approvals
+    terms: Callable[[], Terms]
+
+    @property
+    def count(self) -> int:
+        """How many grants there are."""
+        return self.approvals.count
+
+    def scopes(self, call: Call) -> tuple[Scope, ...]:
+        """What an allow of a call may cover."""
+        return self.approvals.scopes(call, self.terms())
+
+    def add(self, call: Call, scope: Scope, lasting: Lasting) -> None:
+        """Let a scope of the call hold from now on. Raises GrantNotKept."""
+        self.approvals.add(call, scope, lasting, self.terms())
+
+    async def beyond(self, count: int) -> None:
+        """Return once there are more than `count`."""
+        await self.approvals.beyond(count)

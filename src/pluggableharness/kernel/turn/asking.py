@@ -1,0 +1,125 @@
+"""From ask to an answer: a reviewer, a person, or a grant that came meanwhile (K8, K10)."""
+
+import asyncio
+from dataclasses import replace
+
+from pluggableharness.kernel.domain.call import Call, ProposedCall, RefusedCall
+from pluggableharness.kernel.domain.errors import GrantNotKept
+from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem
+from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.planning.classify import classify
+from pluggableharness.kernel.turn.ports import Grants, TurnPorts
+
+PERSON = "person"
+
+_NOBODY = Verdict(
+    Decision.DENY,
+    "nobody was there to ask",
+    "nobody answered; allow the call by a rule or run attended",
+    downgraded_from=Decision.ASK,
+)
+
+
+async def described(ports: TurnPorts, item_id: str, call: Call, verdict: Verdict) -> PlanItem:
+    """An item with what a person needs to judge it, and what an answer may cover."""
+    preview = await ports.providers.preview(call)
+    return _offering(ports, PlanItem(item_id, call, preview, verdict))
+
+
+async def settled(ports: TurnPorts, item: PlanItem, changed: str = "") -> PlanItem:
+    """The item once nothing about it is open: a reviewer first, where a rule names one, then
+    the person, as often as an edit or an answer that cannot be kept brings it back."""
+    while item.verdict.decision is Decision.ASK:
+        if item.verdict.review is not None:
+            item = replace(item, verdict=await _reviewed(ports, item))
+            continue
+        answer = await _answer(ports, item, changed)
+        if isinstance(answer, Verdict):
+            item = replace(item, verdict=answer)
+        elif answer.arguments is not None:
+            item, changed = await _edited(ports, item, answer.arguments)
+        else:
+            item, changed = _answered(ports, item, answer)
+    return item
+
+
+async def _reviewed(ports: TurnPorts, item: PlanItem) -> Verdict:
+    review = item.verdict.review
+    if review is None or ports.review is None:
+        return review.otherwise if review is not None else item.verdict
+    ports.record.decision(item.call, item.verdict)
+    return await ports.review(item.call, review)
+
+
+async def _answer(ports: TurnPorts, item: PlanItem, changed: str) -> Answer | Verdict:
+    """The person's answer, or policy's as soon as a new grant covers the item."""
+    grants = ports.grants
+    if grants is None or ports.decide(item.call).decision is not Decision.ASK:
+        # An edited call that policy allows is shown all the same: no grant may answer that.
+        return await ports.frontend.decide(item, changed) or _NOBODY
+    question = asyncio.ensure_future(ports.frontend.decide(item, changed))
+    granted = asyncio.ensure_future(_granted(ports, grants, item.call))
+    try:
+        await asyncio.wait((question, granted), return_when=asyncio.FIRST_COMPLETED)
+        return (question.result() or _NOBODY) if question.done() else granted.result()
+    finally:
+        question.cancel()
+        granted.cancel()
+        await asyncio.gather(question, granted, return_exceptions=True)
+
+
+async def _granted(ports: TurnPorts, grants: Grants, call: Call) -> Verdict:
+    while True:
+        count = grants.count
+        verdict = ports.decide(call)
+        if verdict.decision is Decision.ALLOW:
+            return verdict
+        await grants.beyond(count)
+
+
+async def _edited(ports: TurnPorts, item: PlanItem, arguments: JsonObject) -> tuple[PlanItem, str]:
+    """The item with the person's arguments, which are checked, judged and shown like any."""
+    before = item.call
+    proposed = ProposedCall(before.tool_use_id, before.operation.full_name, arguments)
+    call = classify(
+        proposed,
+        (before.operation,),
+        call_id=before.id,
+        context=before.context,
+        deadline_s=lambda operation: before.deadline_s,
+    )
+    if isinstance(call, RefusedCall):
+        return item, f"the edit was not taken over: {call.failure.message}"
+    verdict = ports.decide(call)
+    if verdict.decision is not Decision.DENY:
+        verdict = Verdict(Decision.ASK, "edited", "a person edited its arguments")
+    return await described(ports, item.id, call, verdict), "these are the arguments as edited"
+
+
+def _answered(ports: TurnPorts, item: PlanItem, answer: Answer) -> tuple[PlanItem, str]:
+    """The item as it was answered; still open, with the reason, when that cannot be kept."""
+    if answer.allow and answer.lasting is not Lasting.ONCE:
+        wrong = _kept(ports, item, answer)
+        if wrong:
+            return item, wrong
+    decision = Decision.ALLOW if answer.allow else Decision.DENY
+    return replace(item, verdict=Verdict(decision, PERSON, answer.reason)), ""
+
+
+def _kept(ports: TurnPorts, item: PlanItem, answer: Answer) -> str:
+    """Let an answer last; the reason when it cannot."""
+    if ports.grants is None or answer.scope not in item.scopes or answer.scope is None:
+        return "this can only be allowed once: what the answer was to cover was not offered"
+    try:
+        ports.grants.add(item.call, answer.scope, answer.lasting)
+    except GrantNotKept as failure:
+        return str(failure)
+    ports.record.grant(item.call, answer.scope, answer.lasting)
+    return ""
+
+
+def _offering(ports: TurnPorts, item: PlanItem) -> PlanItem:
+    if item.verdict.decision is not Decision.ASK or ports.grants is None:
+        return item
+    return replace(item, scopes=ports.grants.scopes(item.call))

@@ -1,0 +1,194 @@
+"""What an answer may cover, what it is worth against other rules, and how it is written."""
+
+from typing import Any
+
+import pytest
+from unit.planning.doubles import call, operation
+
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.operation import Kind, Operation, Risk
+from pluggableharness.kernel.domain.verdict import Decision
+from pluggableharness.kernel.policy import (
+    Action,
+    Asking,
+    Rule,
+    RuleBook,
+    Terms,
+    decide,
+    granted,
+    scopes,
+)
+
+BASH = operation("bash", provider="exec", risk=Risk.HIGH)
+WRITE = operation("write_file")
+READ = operation("read_file", Kind.DATA_SOURCE)
+FETCH = operation("web_fetch", Kind.DATA_SOURCE, provider="web")
+SPAWN = operation("spawn", provider="agent", risk=Risk.CRITICAL)
+PERSON = Terms(Asking.PERSON, gate_reads=True)
+
+
+def offered(of: Operation, **arguments: Any) -> list[str]:
+    return [scope.covers for scope in scopes(call(of, **arguments), None)]
+
+
+def with_grant(asked: Call, later: Call, *rules: Rule, place: int = 0) -> Decision:
+    """What becomes of a call after a scope of another was granted."""
+    asking = next(iter(RuleBook(rules).matching(asked.operation)), None)
+    scope = scopes(asked, asking)[place]
+    book = RuleBook([*rules, granted(asked, asking, scope)])
+    return decide(book, later, PERSON).decision
+
+
+def bash(command: str) -> Call:
+    return call(BASH, command=command)
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize(
+    ("command", "covers"),
+    [
+        ("npm test", "npm test"),
+        ("npm run build -- --x", "npm run build"),
+        ("git status -s", "git status"),
+        ("ls -la", "ls"),
+        ("cargo build && ls -l | wc -l", "cargo build, ls, wc"),
+        ("make -j2", "make"),
+    ],
+)
+def test_a_command_is_covered_by_its_program_and_subcommand(command: str, covers: str) -> None:
+    assert offered(BASH, command=command) == [
+        f"{covers}, with any arguments",
+        "exactly this command",
+    ]
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("git", "python3 x.py", "python -m pytest", "bash x.sh", "sh -c 'rm x'", "sudo rm x"),
+        *("env ls", "xargs rm", "timeout 5 npm test", "node x.js", "find . -name x", "nohup ls"),
+        *("echo x > f", "ls $X", "echo $(date)", "A=1 npm test", "npx x", "uv run x", "perl x"),
+        *("/usr/bin/python3.11 x.py", "./venv/bin/python x.py", "npm", "docker --debug ps"),
+    ],
+)
+def test_an_interpreter_a_shell_a_wrapper_or_git_alone_covers_nothing_more(command: str) -> None:
+    assert offered(BASH, command=command) == ["exactly this command"]
+
+
+@pytest.mark.req("K10")
+def test_a_path_is_covered_by_its_file_or_its_folder_an_address_by_its_host() -> None:
+    assert offered(WRITE, path="./src/a.py") == ["src/a.py", "everything below src/"]
+    assert offered(WRITE, path="a.py") == ["a.py", "every file directly in the project"]
+    assert offered(WRITE, path="/etc/x") == ["/etc/x", "everything below /etc/"]
+    assert offered(WRITE, path="/x") == ["/x"]
+    assert offered(FETCH, url="https://a.example/x?y") == ["anything at a.example"]
+    assert offered(SPAWN, prompt="x") == ["every call of agent.spawn"]
+
+
+@pytest.mark.req("K10")
+def test_a_grant_covers_what_it_says_and_no_more() -> None:
+    tests = bash("npm test")
+    assert with_grant(tests, bash("npm test -- --watch")) is Decision.ALLOW
+    assert with_grant(tests, bash("npm test | npm test")) is Decision.ALLOW
+    for other in ("npm publish", "npm test; rm x", "npm test > f", "npm test $(rm x)", "nohup ls"):
+        assert with_grant(tests, bash(other)) is Decision.ASK
+    assert with_grant(tests, bash("npm test"), place=1) is Decision.ALLOW
+    assert with_grant(tests, bash("npm  test"), place=1) is Decision.ASK
+    file = call(WRITE, path="src/a.py")
+    assert with_grant(file, call(WRITE, path="src/./a.py")) is Decision.ALLOW
+    assert with_grant(file, call(WRITE, path="src/b.py")) is Decision.ASK
+    assert with_grant(file, call(WRITE, path="src/b.py"), place=1) is Decision.ALLOW
+    assert with_grant(file, call(WRITE, path="src/../b.py"), place=1) is Decision.ASK
+    assert with_grant(file, call(WRITE, path="src/.git/config"), place=1) is Decision.ASK
+    assert with_grant(file, call(operation("edit_file"), path="src/a.py")) is Decision.ASK
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://a.example/other", Decision.ALLOW),
+        ("https://a.example:8443", Decision.ALLOW),
+        ("https://a.example", Decision.ALLOW),
+        ("https://a.example.evil/", Decision.ASK),
+        ("https://a.example@evil/", Decision.ASK),
+        ("https://a.example:80@evil/", Decision.ASK),
+        ("http://a.example/", Decision.ASK),
+        ("https://aXexample/", Decision.ASK),
+    ],
+)
+def test_a_host_is_that_host(url: str, expected: Decision) -> None:
+    ask = Rule("ask", Action.ASK, frozenset(["web_fetch"]))
+    assert with_grant(call(FETCH, url="https://a.example/x"), call(FETCH, url=url), ask) is expected
+
+
+@pytest.mark.req("K10")
+def test_a_grant_beats_the_ask_that_led_to_it_and_no_deny_or_forbid() -> None:
+    asked = bash("npm test")
+    exact = Rule(
+        "exact",
+        Action.ASK,
+        frozenset(["bash"]),
+        frozenset(["exec"]),
+        frozenset([Risk.HIGH]),
+        frozenset([Kind.RESOURCE]),
+        when="true",
+    )
+    assert with_grant(asked, asked, exact) is Decision.ALLOW
+    for action in (Action.DENY, Action.FORBID):
+        wide = Rule("wide", action, kind=frozenset([Kind.RESOURCE]))
+        scope = scopes(asked, None)[0]
+        book = RuleBook([wide, granted(asked, None, scope)])
+        assert decide(book, asked, PERSON).decision is Decision.DENY
+
+
+@pytest.mark.req("K10")
+def test_a_more_specific_ask_than_the_one_answered_still_asks() -> None:
+    asked = bash("npm test")
+    grant = granted(asked, None, scopes(asked, None)[0])
+    risky = Rule(
+        "risky", Action.ASK, grant.tool_name, grant.provider, frozenset([Risk.HIGH]), when="true"
+    )
+    assert decide(RuleBook([risky, grant]), asked, PERSON).decided_by == "rule risky"
+
+
+@pytest.mark.req("K10", "K5a")
+def test_a_protected_path_is_granted_by_name_alone() -> None:
+    config = call(WRITE, path=".git/config")
+    assert offered(WRITE, path=".git/config") == [".git/config"]
+    assert with_grant(config, config) is Decision.ALLOW
+    everything = Rule("all", Action.ALLOW, kind=frozenset([Kind.RESOURCE]))
+    assert decide(RuleBook([everything]), config, PERSON).decision is Decision.ASK
+    assert with_grant(config, config, everything) is Decision.ALLOW
+    assert with_grant(config, call(WRITE, path=".git/hooks/x"), everything) is Decision.ASK
+    assert offered(BASH, command="echo x > .git/config") == []
+
+
+@pytest.mark.req("K10")
+def test_a_deny_that_became_a_question_is_answered_for_once_only() -> None:
+    deny = Rule("rm", Action.DENY, when='commands.exists(c, c.program == "rm")')
+    asked = bash("$CMD x")
+    assert decide(RuleBook([deny]), asked, PERSON).decision is Decision.ASK
+    assert scopes(asked, deny) == ()
+    anyway = granted(asked, None, scopes(asked, None)[0])
+    assert decide(RuleBook([deny, anyway]), asked, PERSON).decision is Decision.ASK
+
+
+@pytest.mark.req("K10")
+def test_a_grant_is_shown_as_it_is_written() -> None:
+    (scope, exact) = scopes(bash('npm test "${x}"'.replace("${x}", "a")), None)
+    assert scope.rule.startswith('policy "granted-exec-bash-')
+    assert 'match  = { provider = "exec", tool_name = "bash" }' in scope.rule
+    assert 'action = "allow"' in scope.rule
+    assert r"c.argv[0] == \"npm\"" in scope.rule
+    assert exact.rule != scope.rule
+    (hostile,) = scopes(bash('echo ${x}\n%{y} > "f"'), None)
+    assert "$${x}" in hostile.rule
+    assert "%%{y}" in hostile.rule
+    assert hostile.rule.count("\n") == 5
+
+
+@pytest.mark.req("K10")
+def test_nothing_too_long_to_be_shown_is_offered() -> None:
+    assert offered(BASH, command="echo " + "x" * 10_000) == []
