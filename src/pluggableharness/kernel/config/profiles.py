@@ -8,7 +8,7 @@ from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import Block
 from pluggableharness.kernel.schema.nearest import nearest
 
-_ATTRIBUTES = (
+ATTRIBUTES = (
     "tools",
     "max_turns",
     "max_cost_usd",
@@ -21,7 +21,7 @@ _ATTRIBUTES = (
 def profile(reading: Reading, block: Block, known: Mapping[str, Known]) -> Profile:
     """A profile; `known` are the loaded providers whose operations are known by now."""
     name = block.labels[0]
-    fields = Fields(reading, block.body, f'agent_profile "{name}"', _ATTRIBUTES, ("model",))
+    fields = Fields(reading, block.body, f'agent_profile "{name}"', ATTRIBUTES, ("model",))
     tools = fields.strings("tools", 'a list such as ["filesystem.*", "exec.bash"]')
     for tool, span in tools:
         _check_tool(reading, tool, span, known)
