@@ -77,7 +77,8 @@ def test_every_spelling_of_an_address_becomes_the_usual_one(host: str) -> None:
         ("http://[::FFFF:7f00:1]:8080/", Target("http", "::ffff:7f00:1", 8080, "/")),
         ("http://fa\u00df.de/", Target("http", "xn--fa-hia.de", 80, "/")),
         ("http://a_b.example/", Target("http", "a_b.example", 80, "/")),
-        ("http://x.test/%2e/\u00e9?\u00fc=\"", Target("http", "x.test", 80, "/%2e/%C3%A9?%C3%BC=%22")),
+        ("http://x.test/%2e/\u00e9?\u00fc=\"",
+         Target("http", "x.test", 80, "/%2e/%C3%A9?%C3%BC=%22")),
     ],
 )  # fmt: skip
 def test_a_url_is_taken_apart(url: str, target: Target) -> None:

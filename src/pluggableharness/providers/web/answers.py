@@ -69,7 +69,7 @@ async def answer_of(response: Response, url: str, target: Target, wanted: Wanted
     if response.status not in _EMPTY:
         body = await _read(response, limit)
     shown = await _shown(response, body, media, (kind, charset), target, wanted)
-    content, cut = _cut(shown.content, wanted.max_bytes)
+    content, cut = _cut(shown.content, wanted.max_bytes) if shown.is_own else (shown.content, False)
     return Answer(
         url,
         target.url,
@@ -100,6 +100,8 @@ async def failure_of(
 class _Shown:
     content: str
     title: str | None = None
+    is_own: bool = True
+    """Whether the content is the body's own, and no word about it."""
 
 
 async def _shown(
@@ -117,7 +119,7 @@ async def _shown(
     looks = by_bytes(data, kind[1])
     media = looks if media is None or looks is Media.BINARY else media
     if media is Media.BINARY:
-        return _Shown(_described(response, body, kind[0]))
+        return _Shown(_described(response, body, kind[0]), is_own=False)
     cut = body.cut or body.broken
     markup = media is Media.PAGE or kind[0].endswith("xml")
     text = text_of(data, kind[1], markup=markup, cut=cut)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pluggableharness.sdk import ExecutionFailed
-from pluggableharness.sdk.processes import Chunk, running
+from pluggableharness.sdk.processes import Chunk, GuardLost, running
 
 _MODULE: Final = "pluggableharness.providers.web.pages"
 
@@ -26,24 +26,31 @@ async def page_of(html: str, form: str, base_url: str) -> Page:
     Raises:
         ExecutionFailed: it could not be converted within a process's bounds.
     """
-    command = (sys.executable, "-I", "-m", _MODULE, form, base_url)
-    printed = bytearray()
     descriptor = os.memfd_create("page")
     try:
         _fill(descriptor, html.encode("utf-8", "replace"))
-        async with running(command, cwd="/", env={}, stdin=descriptor) as child:
-            async for event in child:
-                if isinstance(event, Chunk) and event.stream == "stdout":
-                    printed += event.data
+        printed = await _printed((sys.executable, "-I", "-m", _MODULE, form, base_url), descriptor)
+    except GuardLost:
+        printed = None
     finally:
         os.close(descriptor)
-    if child.ending is None or child.ending.exit_code != 0:
+    if printed is None:
         raise ExecutionFailed(
             f"the page at {base_url} could not be converted in reasonable time and memory; "
             "format=raw gives its source"
         )
     said = json.loads(printed)
     return Page(said["content"], said.get("title"))
+
+
+async def _printed(command: tuple[str, ...], stdin: int) -> bytes | None:
+    """What a command prints, or None where it did not end well."""
+    printed = bytearray()
+    async with running(command, cwd="/", env={}, stdin=stdin) as child:
+        async for event in child:
+            if isinstance(event, Chunk) and event.stream == "stdout":
+                printed += event.data
+    return bytes(printed) if child.ending and child.ending.exit_code == 0 else None
 
 
 def _fill(descriptor: int, data: bytes) -> None:

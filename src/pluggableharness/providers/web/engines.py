@@ -83,7 +83,7 @@ def _listed(text: str, *path: str) -> list[dict[str, Any]]:
     """The list of objects at a path of a JSON text."""
     try:
         found: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ExecutionFailed("the search engine's answer is no JSON") from None
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None

@@ -137,8 +137,6 @@ class _Wire:
                 event = await self._event()
                 if isinstance(event, self._h11.Response):
                     return event
-                if getattr(event, "status_code", None) == 101:
-                    raise ExecutionFailed(f"{self._host} wants another protocol than HTTP")
                 if not isinstance(event, self._h11.InformationalResponse):
                     raise ConnectionResetError("it was closed")
         except OSError as error:

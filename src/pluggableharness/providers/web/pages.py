@@ -25,6 +25,7 @@ _UNSEEN: Final = re.compile(
     r"|font-size:0*\.?0*(?:px|pt|em|rem|%)?(?:;|!|$)|(?:text-indent|left|top):-\d{3,}"
 )
 _BLANKS: Final = re.compile(r"\s+")
+_WORDLESS: Final = re.compile(r"\W+")
 _LINES: Final = re.compile(r"\n{3,}")
 _INVISIBLE: Final = re.compile(
     "[\u200b\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
@@ -73,10 +74,13 @@ def _converted(parser: LexborHTMLParser, form: str, base_url: str) -> str:
         base_url=base_url,
     )
     content = convert(parser.html or "", options).content or ""
-    if content.strip() or parser.body is None:
-        return content
-    # It gives up on what is nested beyond a thousand deep; the text is there all the same.
-    return parser.body.text(separator=" ", strip=True)
+    text = parser.body.text(separator=" ", strip=True) if parser.body is not None else ""
+    # The converter gives up on what is nested a thousand deep; the words are there all the same.
+    return content if 2 * _words(content) >= _words(text) else text
+
+
+def _words(text: str) -> int:
+    return len(_WORDLESS.sub("", text))
 
 
 def main() -> None:

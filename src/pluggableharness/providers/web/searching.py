@@ -64,7 +64,10 @@ async def _asked(network: Network, request: Request, engine: Engine, *, allow_pr
 
 def _first(hits: Iterable[Hit], limit: int) -> list[Hit]:
     """The first results that lead anywhere, each address once."""
-    found = {one.url: one for one in hits if one.url.startswith(("http://", "https://"))}
+    found: dict[str, Hit] = {}
+    for one in hits:
+        if one.url.startswith(("http://", "https://")):
+            found.setdefault(one.url, one)
     return list(found.values())[:limit]
 
 
