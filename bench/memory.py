@@ -6,10 +6,19 @@ from pathlib import Path
 
 def peak_mb(pid: int) -> float:
     """The greatest resident size of a process since it was last reset, in MB."""
+    return _status_mb(pid, "VmHWM:")
+
+
+def resident_mb(pid: int) -> float:
+    """The resident size of a process at this moment, in MB."""
+    return _status_mb(pid, "VmRSS:")
+
+
+def _status_mb(pid: int, name: str) -> float:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
+        if line.startswith(name):
             return int(line.split()[1]) / 1024
-    raise ValueError(f"process {pid} has no VmHWM")
+    raise ValueError(f"process {pid} has no {name}")
 
 
 def reset_peak(pid: int) -> float:

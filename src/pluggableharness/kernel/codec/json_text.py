@@ -32,6 +32,18 @@ def json_bytes(value: Json) -> bytes:
         raise ValueError("nested too deeply to be written as JSON") from None
 
 
+def facts_bytes(facts: Mapping[str, str | bool | int | float | None]) -> bytes:
+    """As `json_bytes`, for flat facts of our own: what is clean is written without a look.
+
+    A float among them is finite. Cleaning first costs a decision, of which every call has
+    one, more than all else about its row.
+    """
+    try:
+        return msgspec.json.encode(facts)
+    except UnicodeEncodeError:
+        return json_bytes(facts)
+
+
 def json_value(text: bytes | str) -> Any:
     """What a JSON text holds. Raises ValueError when it is none."""
     try:

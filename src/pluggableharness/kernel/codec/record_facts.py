@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pluggableharness.kernel.codec.json_text import json_bytes, json_value
+from pluggableharness.kernel.codec.json_text import facts_bytes, json_bytes, json_value
 from pluggableharness.kernel.domain.call import Call, RefusedCall
 from pluggableharness.kernel.domain.operation import Kind, Risk
 from pluggableharness.kernel.domain.plan import Lasting, Scope
@@ -17,7 +17,7 @@ def decision_payload(call: Call, verdict: Verdict) -> bytes:
     """A decision: the verdict, what pairs the call with the model's message, and what of the
     operation a reader of the record wants to know."""
     operation, downgraded = call.operation, verdict.downgraded_from
-    return json_bytes(
+    return facts_bytes(
         {
             "call_id": call.id,
             "tool_use_id": call.tool_use_id,

@@ -27,6 +27,7 @@ from pluggableharness.kernel.plugins.launch import (
 from pluggableharness.kernel.plugins.life import STOP_S
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.transport import (
+    HOOK_SERVICE,
     TOOL_SERVICE,
     Channel,
     grpc_aio,
@@ -132,8 +133,9 @@ class ProviderProcess:
         self._declared = {operation.name: operation for operation in introduction.operations}
         self._connection = connection
         self._preview = connection.channel.unary_unary(f"{TOOL_SERVICE}Preview")
-        self._render = connection.channel.unary_unary(f"{TOOL_SERVICE}Render")
         self._without_preview: set[str] = set()
+        self._hook = connection.channel.unary_unary(f"{HOOK_SERVICE}DispatchHook")
+        self._render = connection.channel.unary_unary(f"{TOOL_SERVICE}Render")
 
     @property
     def usable(self) -> bool:
@@ -144,14 +146,23 @@ class ProviderProcess:
         """Whether it declares the operation exactly so (K10a)."""
         return self._declared.get(operation.name) == operation
 
+    def previews(self, operation: str) -> bool:
+        """Whether the operation may have a preview: it has not answered UNIMPLEMENTED yet."""
+        return operation not in self._without_preview
+
     async def preview(self, call: Call) -> RenderNode | None:
         """What a call would do; None when the provider does not say (P29)."""
+        grpc = grpc_aio()
         try:
             request = tool_pb2.PreviewRequest(call=call_to_wire(call))
             answer = await self._preview(request.SerializeToString())
             response = tool_pb2.PreviewResponse.FromString(answer)
             return render_from_wire(response.preview) if response.HasField("preview") else None
-        except (grpc_aio().RpcError, DecodeError, ValueError):
+        except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+                self._without_preview.add(call.operation.name)
+            return None
+        except (DecodeError, ValueError):
             return None
 
     async def render(self, payload: bytes, schema_version: str) -> RenderNode | None:
@@ -163,6 +174,11 @@ class ProviderProcess:
             return render_from_wire(response.tree) if response.HasField("tree") else None
         except (grpc_aio().RpcError, DecodeError, ValueError):
             return None
+
+    async def hook(self, request: bytes) -> bytes:
+        """The answer of its HookSubscriberService. Raises what gRPC raises."""
+        answer: bytes = await self._hook(request)
+        return answer
 
     async def discard(self) -> None:
         """Be rid of it at once."""

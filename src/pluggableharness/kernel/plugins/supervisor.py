@@ -13,11 +13,19 @@ from typing import Final
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.event import Producer
+from pluggableharness.kernel.domain.hook import (
+    HookAnswer,
+    HookFailed,
+    HookPayload,
+    HookTrouble,
+    Subscription,
+)
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, LeadUp, Outcome
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.plugins.callbacks import File, RunChild, no_children
 from pluggableharness.kernel.plugins.errors import ProviderLoadError, ProvidersNotLoaded
+from pluggableharness.kernel.plugins.hooks import ask_hook
 from pluggableharness.kernel.plugins.process import ProviderProcess, start_provider
 from pluggableharness.kernel.plugins.seat import Seat
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
@@ -102,9 +110,12 @@ class ProviderProcesses:
 
     async def preview(self, call: Call) -> RenderNode | None:
         """What the call would do; None when nobody says so within 2 s (P29)."""
+        seat = self._seat_of(call)
+        if seat.present is not None and not seat.present.previews(call.operation.name):
+            return None
         try:
             async with asyncio.timeout(PREVIEW_S):
-                process = await self._seat_of(call).process()
+                process = await seat.process()
                 return await process.preview(call)
         except (ProviderLoadError, TimeoutError):
             return None
@@ -120,6 +131,16 @@ class ProviderProcesses:
                 return await process.render(payload, schema_version)
         except (ProviderLoadError, TimeoutError):
             return None
+
+    async def hook(
+        self, session_id: str, subscription: Subscription, payload: HookPayload
+    ) -> HookAnswer:
+        """A subscriber's answer about what happens in a session (K25). Raises HookFailed."""
+        spec = self._specs.get(subscription.provider)
+        if spec is None:
+            raise HookFailed(HookTrouble.UNKNOWN, "there is no such provider")
+        seat = self._seat_for(spec, session_id)
+        return await ask_hook(seat.process, subscription, payload)
 
     async def end_session(self, session_id: str) -> None:
         """End the processes that were this session's own (F8)."""
@@ -144,14 +165,16 @@ class ProviderProcesses:
             return error
 
     def _seat_of(self, call: Call) -> Seat:
-        spec = self._specs[call.operation.provider]
+        return self._seat_for(self._specs[call.operation.provider], call.context.session_id)
+
+    def _seat_for(self, spec: ProviderSpec, session_id: str) -> Seat:
         if spec.instance is Instance.SHARED:
             return self._seat(spec, None)
-        key = (spec.name, call.context.session_id)
+        key = (spec.name, session_id)
         unassigned = (spec.name, _UNASSIGNED)
         if key not in self._seats and unassigned in self._seats:
             self._seats[key] = self._seats.pop(unassigned)
-        return self._seat(spec, call.context.session_id)
+        return self._seat(spec, session_id)
 
     def _any_seat(self, spec: ProviderSpec) -> Seat:
         for (name, _), seat in self._seats.items():
