@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pluggableharness.kernel.config.config import Config, OriginKind, ProviderConfig
 from pluggableharness.kernel.config.config import Profile as WrittenProfile
+from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules, keeper
 from pluggableharness.kernel.config.identity import Found, locate
 from pluggableharness.kernel.config.lock import (
     LOCK_NAME,
@@ -59,7 +60,13 @@ def configured(
     """
     config = project_config(directory, environment)
     if config is None:
-        return Setup(directory)
+        granted = directory / GRANTED_NAME
+        return Setup(
+            directory,
+            rules=granted_rules(granted, shown_path(granted)),
+            policy_files=frozenset({str(granted)}),
+            keep_grant=keeper(granted, shown_path(granted)),
+        )
     for warning in config.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     return setup_of(config, directory, environment, profile=profile)
@@ -79,11 +86,12 @@ def setup_of(
         UsageError: a provider is not there, or not what the lock file says.
     """
     gate = gate or LockGate.opened(config)
+    granted = config.path.parent / GRANTED_NAME
     profiles = {name: _agent(written) for name, written in config.profiles.items()}
     return Setup(
         directory,
         tuple(_spec(one, gate.found[one.name], environment) for one in config.providers),
-        rules=config.rules,
+        rules=(*config.rules, *granted_rules(granted, shown_path(granted))),
         profile=_profile(config, profiles, profile),
         profiles=tuple(profiles.values()),
         timeouts={
@@ -93,7 +101,8 @@ def setup_of(
         },
         default_timeout_s=config.settings.default_timeout_s,
         gate_reads=config.settings.gate_reads,
-        policy_files=frozenset({str(config.path)}),
+        policy_files=frozenset({str(config.path), str(granted)}),
+        keep_grant=keeper(granted, shown_path(granted)),
         admit=partial(_admit, config, gate),
     )
 
@@ -183,13 +192,12 @@ class LockGate:
                 if name in self.lock
             }
         )
-        renewed = {
-            **self.lock,
-            **{name: Pin(self.found[name].identity, ops) for name, ops in declared.items()},
-        }
-        if renewed != self.lock:
-            write_lock(self.path, renewed)
-            self.lock = renewed
+        pins = {name: Pin(self.found[name].identity, ops) for name, ops in declared.items()}
+        new = {name: pin for name, pin in pins.items() if self.lock.get(name) != pin}
+        if new:
+            # Read again, since another process may have pinned other providers meanwhile.
+            self.lock = {**read_lock(self.path, shown_path(self.path)), **new}
+            write_lock(self.path, self.lock)
 
     def forget_others(self) -> tuple[str, ...]:
         """Drop the pins of providers that are no longer configured, and say which."""

@@ -7,14 +7,16 @@ import hashlib
 import shutil
 import sys
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pluggableharness.kernel.config.config import OriginKind, ProviderConfig
 from pluggableharness.kernel.config.lock import Identity
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.schema.nearest import nearest
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 GROUP: Final = "pluggableharness.providers"
 """Entry points by which installed packages announce providers: NAME = "module"."""
@@ -38,7 +40,7 @@ def locate(provider: ProviderConfig, root: Path) -> Found:
     """
     match provider.origin.kind:
         case OriginKind.BUILTIN:
-            return Found((), _distributed("builtin", metadata.distribution(_DISTRIBUTION)))
+            return Found((), _distributed("builtin", _metadata().distribution(_DISTRIBUTION)))
         case OriginKind.EXECUTABLE:
             return _executable(provider, root)
         case OriginKind.PYTHON:
@@ -75,18 +77,18 @@ def _file_digest(file: str, provider: ProviderConfig) -> bytes:
 
 def _module(provider: ProviderConfig) -> Found:
     module = provider.origin.module
-    names = metadata.packages_distributions().get(module.partition(".")[0])
+    names = _metadata().packages_distributions().get(module.partition(".")[0])
     if not names:
         raise UsageError(
             f"{provider.place}: provider {provider.name}: no installed package offers the module "
             f"{module}; install it beside the harness, or give a path as source"
         )
-    distribution = metadata.distribution(names[0])
+    distribution = _metadata().distribution(names[0])
     return Found(_python(module), _distributed(f"python:{module}", distribution))
 
 
 def _announced(provider: ProviderConfig) -> Found:
-    points = metadata.entry_points(group=GROUP)
+    points = _metadata().entry_points(group=GROUP)
     for point in points:
         if point.name == provider.name and point.dist is not None:
             source = f"announced by {point.dist.name}"
@@ -99,11 +101,18 @@ def _announced(provider: ProviderConfig) -> Found:
     )
 
 
+def _metadata() -> Any:
+    # 20 ms to import, and a project without agent.hcl needs none of it.
+    from importlib import metadata
+
+    return metadata
+
+
 def _python(module: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-m", module)
 
 
-def _distributed(source: str, distribution: metadata.Distribution) -> Identity:
+def _distributed(source: str, distribution: "Distribution") -> Identity:
     """The identity of an installed distribution: its list of files with their digests."""
     listed = sorted(
         f"{file} {file.hash.value if file.hash else ''}"

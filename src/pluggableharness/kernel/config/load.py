@@ -1,5 +1,6 @@
 """From agent.hcl to a `Config`, or to everything that is wrong with it (F1, F2)."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -49,12 +50,14 @@ LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 def find(directory: Path) -> Path | None:
     """The agent.hcl of the project that a directory is in; None when there is none.
 
-    The project's root is the nearest directory upward that holds agent.hcl; the search ends at
-    a directory that holds `.git`, so that no stranger's file from further up applies.
+    The project's root is the nearest directory upward that holds one. The search ends at a
+    directory that holds `.git`, and above the first one only a file of this user or of root
+    counts: what a stranger puts into /tmp is nobody's configuration.
     """
     for folder in (directory, *directory.parents):
-        if (folder / FILE_NAME).exists():
-            return folder / FILE_NAME
+        path = folder / FILE_NAME
+        if path.exists() and (folder == directory or path.stat().st_uid in (0, os.getuid())):
+            return path
         if (folder / ".git").exists():
             return None
     return None
