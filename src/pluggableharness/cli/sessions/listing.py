@@ -4,7 +4,7 @@ import argparse
 import os
 import shutil
 import sys
-from datetime import datetime
+import time
 
 import msgspec
 
@@ -26,8 +26,10 @@ def _list(options: argparse.Namespace) -> int:
     found = summaries(sessions_directory(os.environ))
     if options.limit is not None:
         found = found[-options.limit :] if options.limit > 0 else []
-    draw = _json if options.json else _line
-    sys.stdout.write("".join(draw(one) + "\n" for one in found))
+    columns = shutil.get_terminal_size((120, 24)).columns
+    encoding = sys.stdout.encoding or "utf-8"
+    lines = (_json(one) if options.json else _line(one, columns, encoding) for one in found)
+    sys.stdout.write("".join(line + "\n" for line in lines))
     return DONE
 
 
@@ -48,11 +50,11 @@ def _json(one: Summary) -> str:
     ).decode()
 
 
-def _line(one: Summary) -> str:
-    began = datetime.fromtimestamp(one.started / 1e6).astimezone()
+def _line(one: Summary, columns: int, encoding: str) -> str:
+    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started // 1_000_000))
     cost = f"${one.cost_usd:.2f}" if one.cost_usd else ""
     status = one.status.replace("_", " ")
-    start = f"{one.session_id}  {began:%Y-%m-%d %H:%M}  {status:<20} {cost:>7}  "
-    room = max(shutil.get_terminal_size((120, 24)).columns - len(start), _NARROW)
-    about = shown(f"{one.prompt} ({one.working_directory})", sys.stdout.encoding or "utf-8")
+    start = f"{one.session_id}  {began}  {status:<20} {cost:>7}  "
+    room = max(columns - len(start), _NARROW)
+    about = shown(f"{one.prompt} ({one.working_directory})"[: room + 1], encoding)
     return (start + (about if len(about) <= room else about[: room - 3] + "...")).rstrip()

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.frontends.text import escaped
 
+_PLAIN = frozenset({str, int, bool, type(None)})
+"""Nearly all values there are, and the checks for the others are slow."""
+
 
 def jsonable(value: Json) -> object:
     """The value as `json.dumps` takes it.
@@ -14,11 +17,13 @@ def jsonable(value: Json) -> object:
     A number without a fraction is an integer; one that JSON cannot hold (an infinity or
     NaN, which only a broken event can carry) is null.
     """
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
         return int(value) if value.is_integer() else value
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         return {key: jsonable(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [jsonable(item) for item in value]

@@ -5,8 +5,9 @@ is recorded: output, progress and text as it streamed are not, and what the kern
 because it was interrupted, the end of a cancelled call say, is told here all the same.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from pluggableharness.kernel.codec.record import read_apply, read_call, read_outcome, read_plan
 from pluggableharness.kernel.codec.record_facts import read_decision, read_facts
@@ -31,8 +32,10 @@ from pluggableharness.kernel.domain.operation import Kind, Operation, Risk, Sche
 from pluggableharness.kernel.domain.outcome import Failure
 from pluggableharness.kernel.domain.plan import ApplyItem, Plan, PlanItem
 from pluggableharness.kernel.domain.recorded import (
+    RecordedApply,
     RecordedCall,
     RecordedDecision,
+    RecordedOutcome,
     RecordedPlan,
     RecordedPlanItem,
 )
@@ -82,6 +85,17 @@ def _message(event: Event) -> Message | None:
     return read_message(event.payload).reply.message
 
 
+_Read = RecordedCall | RecordedOutcome | RecordedDecision | RecordedPlan | RecordedApply
+
+_READERS: dict[str, Callable[[bytes], _Read]] = {
+    EventKind.TOOL_CALL: read_call,
+    EventKind.TOOL_RESULT: read_outcome,
+    EventKind.DECISION: read_decision,
+    EventKind.PLAN: read_plan,
+    EventKind.APPLY: read_apply,
+}
+
+
 @dataclass(slots=True)
 class _Turn:
     """One stretch: what its rows say about each call, gathered before anything is told."""
@@ -98,46 +112,50 @@ class _Turn:
 
     def told(self, stretch: list[Event]) -> Iterator[Told]:
         """The news of the stretch."""
-        for event in stretch:
-            self._gather(event)
-        for event in stretch:
-            for news in self._news(event):
+        read = [(event, self._gathered(event)) for event in stretch]
+        for event, facts in read:
+            for news in self._news(event, facts):
                 yield Told(event.time, news)
 
-    def _gather(self, event: Event) -> None:
-        if event.kind == EventKind.DECISION:
-            decision = read_decision(event.payload)
-            self.pairs[decision.call_id] = decision
-            if decision.verdict is not None:
-                self.policy.setdefault(decision.call_id, decision.verdict)
-        elif event.kind == EventKind.TOOL_RESULT:
-            self.last[read_outcome(event.payload).call_id] = event.sequence
+    def _gathered(self, event: Event) -> _Read | None:
+        """What a row says, once it is noted."""
+        reader = _READERS.get(event.kind)
+        facts = None if reader is None else reader(event.payload)
+        if isinstance(facts, RecordedDecision):
+            self.pairs[facts.call_id] = facts
+            if facts.verdict is not None:
+                self.policy.setdefault(facts.call_id, facts.verdict)
+        elif isinstance(facts, RecordedOutcome):
+            self.last[facts.call_id] = event.sequence
+        return facts
 
-    def _news(self, event: Event) -> Iterator[News]:
-        match event.kind:
-            case EventKind.MESSAGE:
-                if self.message is not None and self.message.role is Role.ASSISTANT:
-                    yield MessageArrived(self.message.id, self.message)
-            case EventKind.TOOL_CALL:
-                yield from self._sent(read_call(event.payload), event.producer.name)
-            case EventKind.TOOL_RESULT:
-                yield from self._ended(event)
-            case EventKind.PLAN:
-                yield PlanReady(self._plan(read_plan(event.payload)))
-            case EventKind.DECISION:
-                yield from self._decided(read_decision(event.payload))
-            case EventKind.APPLY:
-                applied = read_apply(event.payload)
-                ends = [
-                    ApplyItem(self.items[end.item_id], end.applied, end.outcome)
-                    for end in applied.items
-                    if end.item_id in self.items
-                ]
-                yield PlanApplied(applied.turn_id, tuple(ends))
-            case EventKind.SESSION:
-                yield from self._session(event)
+    def _news(self, event: Event, facts: _Read | None) -> Iterable[News]:
+        match facts:
+            case RecordedCall():
+                return self._sent(facts, event.producer.name)
+            case RecordedOutcome():
+                return self._ended(facts, event.sequence)
+            case RecordedDecision():
+                return self._decided(facts)
+            case RecordedPlan():
+                return (PlanReady(self._plan(facts)),)
+            case RecordedApply():
+                return (self._applied(facts),)
             case _:
                 pass
+        if event.kind == EventKind.SESSION:
+            return self._session(event)
+        if self.message is not None and self.message.role is Role.ASSISTANT:
+            return (MessageArrived(self.message.id, self.message),)
+        return ()
+
+    def _applied(self, applied: RecordedApply) -> PlanApplied:
+        ends = [
+            ApplyItem(self.items[end.item_id], end.applied, end.outcome)
+            for end in applied.items
+            if end.item_id in self.items
+        ]
+        return PlanApplied(applied.turn_id, tuple(ends))
 
     def _sent(self, call: RecordedCall, provider: str) -> Iterator[News]:
         """A call's first attempt; the later ones were never news."""
@@ -146,10 +164,9 @@ class _Turn:
             made = self._call(call.id, provider, call.tool_name, call.arguments, call.context)
             yield CallStarted(made)
 
-    def _ended(self, event: Event) -> Iterator[News]:
+    def _ended(self, ended: RecordedOutcome, sequence: int) -> Iterator[News]:
         """How the last attempt ended, or what was refused."""
-        ended = read_outcome(event.payload)
-        if self.last[ended.call_id] != event.sequence:
+        if self.last[ended.call_id] != sequence:
             return
         pair = self.pairs.get(ended.call_id)
         if pair is not None and pair.verdict is None and isinstance(ended.outcome, Failure):
@@ -161,6 +178,8 @@ class _Turn:
 
     def _decided(self, decision: RecordedDecision) -> Iterator[News]:
         verdict = decision.verdict
+        if not self.items:
+            return
         item = next((i for i in self.items.values() if i.call.id == decision.call_id), None)
         if item is not None and verdict is not None and verdict.decision is not Decision.ASK:
             decided = replace(item, verdict=verdict)
@@ -188,7 +207,7 @@ class _Turn:
         """The call as far as it is known; what is known of it already stays."""
         if call_id not in self.calls:
             pair = self._pair(call_id)
-            operation = _operation(provider, name, pair)
+            operation = _operation(provider, name, pair.kind, pair.risk, pair.leading)
             self.calls[call_id] = Call(
                 call_id, operation, arguments, context, pair.tool_use_id, pair.deadline_s
             )
@@ -232,10 +251,8 @@ class _Turn:
                 pass
 
 
-def _operation(provider: str, name: str, pair: RecordedDecision) -> Operation:
+@lru_cache(maxsize=1024)
+def _operation(provider: str, name: str, kind: Kind, risk: Risk, leading: str) -> Operation:
     """An operation with what the record knows of it; its schemas are not there."""
-    required = (pair.leading,) if pair.leading else ()
-    schema = Schema(SchemaType.OBJECT, required=required)
-    kind = pair.kind
-    risk = pair.risk if kind is Kind.RESOURCE else Risk.READ_ONLY
-    return Operation(provider, name, kind, risk, "", schema, schema, idempotent=pair.idempotent)
+    schema = Schema(SchemaType.OBJECT, required=(leading,) if leading else ())
+    return Operation(provider, name, kind, risk, "", schema, schema)
