@@ -12,7 +12,17 @@ from pathlib import Path
 
 from bench.reading import Reading
 
-MODULES = ("calls", "cold", "files", "bulk", "search", "endurance", "record", "scheduling", "policy")
+MODULES = (
+    "calls",
+    "cold",
+    "files",
+    "bulk",
+    "search",
+    "endurance",
+    "record",
+    "scheduling",
+    "policy",
+)
 _RESULT = Path(__file__).parents[1] / "build" / "bench.json"
 
 
