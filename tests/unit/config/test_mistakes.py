@@ -54,6 +54,8 @@ def test_a_mistake_shows_its_line_and_points_at_the_text() -> None:
         ("settings {\n retry = 1\n retry = 2\n}\n", "3:2: 'retry' is set twice, first in line 2"),
         ("settings { retry = 1 gate_reads = true }\n", "1:22: expected '}', or each attribute"),
         ('settings {\n log_level = "\\q"\n}\n', "2:15: no such escape"),
+        ('settings {\n log_level = "\\U00110000"\n}\n', "2:15: no such escape"),
+        ('settings {\n log_level = "\\ud800"\n}\n', "2:15: no such escape"),
         ('settings {\n log_level = "x\n}\n', "2:14: this string is not closed on its line"),
         ("settings {\n", "2:1: expected '}', found the end of the file"),
         ("settings\n{\n}\n", "1:9: expected '=' and a value, or '{'"),

@@ -35,6 +35,8 @@ def test_a_secret_is_written_as_a_variable_by_name() -> None:
         '(1 == 1 ? env("KEY") : "")',
         'trimspace(env("KEY"))',
         'env(["KEY"]...)',
+        'env("KEY"...)',
+        "env(<<E\nKEY\nE\n)",
         "null",
         f"<<E\n{SECRET}\nE",
     ],
