@@ -15,6 +15,7 @@ from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
+from pluggableharness.kernel.domain.hook import Subscription
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import NOTHING_USED, ModelReply, ToolResult
 from pluggableharness.kernel.domain.operation import Kind, Operation
@@ -30,6 +31,7 @@ from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
 from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
 from pluggableharness.kernel.session.children import Charged, Family, Member
+from pluggableharness.kernel.session.hooks import SessionHooks, told_apart
 from pluggableharness.kernel.session.relay import OneByOne
 from pluggableharness.kernel.session.session import Session
 from pluggableharness.kernel.session.spending import Spending
@@ -37,6 +39,7 @@ from pluggableharness.kernel.store.location import sessions_directory
 from pluggableharness.kernel.store.log import EventLog
 from pluggableharness.kernel.store.past import read_session
 from pluggableharness.kernel.store.session_record import SessionLog
+from pluggableharness.kernel.turn.hooks import NO_HOOKS, Hooks
 from pluggableharness.kernel.turn.ports import Frontend, Model, TurnPorts
 
 Admit = Callable[[Sequence[Operation], Callable[[str], Producer]], tuple[Operation, ...]]
@@ -67,6 +70,7 @@ class Setup:
     policy_files: frozenset[str] = frozenset()
     admit: Admit = field(default=lambda offered, producer: tuple(offered), compare=False)
     bounds: Bounds | None = None
+    hooks: tuple[Subscription, ...] = ()
     profile: Profile = DEFAULT_PROFILE
     profiles: tuple[Profile, ...] = ()
     models: Callable[[Profile], Model] | None = None
@@ -80,6 +84,7 @@ class Kernel:
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
+        self._subscriptions = told_apart(setup.hooks)
         self._rules = RuleBook(setup.rules)
         self._logs: dict[str, EventLog] = {}
         # By identity, and only while a session holds the lock beside its frontend.
@@ -148,6 +153,7 @@ class Kernel:
             member.frontend,
             decide=lambda call: decide(self._rules, call, self._terms(member)),
             deadline_s=self._deadline_s,
+            hooks=self._hooks(member, record),
         )
         log.put_meta("profile", member.profile.name)
         if member.parent is not None:
@@ -160,6 +166,8 @@ class Kernel:
                     operations if member.own_act else member.offered(operations),
                     ports,
                     record,
+                    profile=member.profile.name,
+                    parent=member.parent.session_id if member.parent else "",
                     bounds=member.profile.bounds,
                     spending=member.spending,
                 )
@@ -180,6 +188,17 @@ class Kernel:
         if self._setup.models is None:
             raise UsageError(f"there is no model for the agent profile '{member.profile.name}'")
         return self._session(member, self._setup.models(member.profile))
+
+    def _hooks(self, member: Member, record: SessionLog) -> Hooks:
+        if not self._subscriptions:
+            return NO_HOOKS
+        return SessionHooks(
+            member.session_id,
+            self._subscriptions,
+            self._processes.hook,
+            record,
+            member.frontend.hear,
+        )
 
     def _charge(self, member: Member, model: str, reply: ModelReply) -> None:
         """Count a reply against the session and, in their ledgers too, against those above."""

@@ -31,6 +31,7 @@ from pluggableharness.sdk.failures import (
     TimedOut,
     ToolFailure,
 )
+from pluggableharness.sdk.hooks import HookEvent
 from pluggableharness.sdk.provider import Provider
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "ExecutionFailed",
     "Ge",
     "Gt",
+    "HookEvent",
     "InvalidArguments",
     "KernelUnavailable",
     "Le",

@@ -144,11 +144,16 @@ class Runner:
             self.redactor,
         )
 
-    def _operation(self, call: Call) -> Operation[..., Any]:
+    def settings(self) -> Any:
+        """The provider's settings. Raises ToolFailure while it is not configured."""
         if self._unconfigured:
             raise ExecutionFailed(
                 f"provider {self.provider.name} is not configured: {self._unconfigured}"
             )
+        return self._settings
+
+    def _operation(self, call: Call) -> Operation[..., Any]:
+        self.settings()
         operation = self.provider.operations.get(call.tool_name)
         if operation is None:
             known = ", ".join(self.provider.operations) or "none"

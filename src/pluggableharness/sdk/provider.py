@@ -19,12 +19,15 @@ from typing import Any, Concatenate, Generic, Literal, NoReturn, ParamSpec, Type
 
 from pluggableharness.sdk.context import Context
 from pluggableharness.sdk.failures import DeclarationError
+from pluggableharness.sdk.hooks import Handler, HookEvent, HookMode, HookPoint, check_hook
 from pluggableharness.sdk.operation import NAME, NAME_RULE, Operation, OperationKind, Risk, Traits
 from pluggableharness.sdk.settings import SettingsReader
 
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
+H = TypeVar("H")
+HookFunction = Callable[[HookEvent[S]], Coroutine[Any, Any, H]]
 
 
 class Provider(Generic[S]):
@@ -53,6 +56,7 @@ class Provider(Generic[S]):
         self.module = _module_of_caller()
         self.settings = SettingsReader(settings)
         self.operations: dict[str, Operation[..., Any]] = {}
+        self.hooks: dict[tuple[HookPoint, HookMode], Handler] = {}
         self._version = version
 
     def data_source(
@@ -128,6 +132,33 @@ class Provider(Generic[S]):
                 default_timeout=default_timeout,
             ),
         )
+
+    def hook(
+        self, point: HookPoint, *, mode: HookMode
+    ) -> Callable[[Callable[[HookEvent[S]], Coroutine[Any, Any, H]]], HookFunction[S, H]]:
+        """Declare what is to be called at a point, once the configuration subscribes it (K25).
+
+        The function takes a `HookEvent`. With mode observe its result is ignored; veto returns
+        True for no objection and False to forbid; transform, at pre-model-call alone, returns
+        the messages as the model is to read them. An exception is the failure of the mode: for
+        a veto it forbids.
+
+        Raises:
+            DeclarationError: such a hook cannot be.
+        """
+
+        def decorate(
+            function: Callable[[HookEvent[S]], Coroutine[Any, Any, H]],
+        ) -> HookFunction[S, H]:
+            check_hook(function, point, mode)
+            if (point, mode) in self.hooks:
+                raise DeclarationError(
+                    f"hook {mode} at {point}", [f"is declared twice in {self.name}"]
+                )
+            self.hooks[point, mode] = function
+            return function
+
+        return decorate
 
     def _declare(
         self, name: str | None, traits: Traits

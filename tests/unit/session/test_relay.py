@@ -13,6 +13,7 @@ from pluggableharness.kernel.domain.plan import PlanItem
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.session.relay import OneByOne, Relay
+from pluggableharness.kernel.turn.ports import Frontend
 
 QUESTION = Call("call", operation("ask", Kind.INTERACTIVE), {}, CONTEXT)
 
@@ -34,7 +35,7 @@ class Pondering(Watching):
 @pytest.mark.req("P24")
 async def test_interactive_calls_of_a_shared_frontend_come_one_at_a_time() -> None:
     person, turn = Pondering(), asyncio.Lock()
-    sessions = [OneByOne(person, turn), Relay(OneByOne(person, turn), "child", "tester")]
+    sessions: list[Frontend] = [OneByOne(person, turn), Relay(OneByOne(person, turn), "child", "tester")]
     answers = await asyncio.gather(*(one.answer(QUESTION) for one in sessions * 3))
     assert person.most == 1
     assert answers == [{"answer": ""}, {"answer": "tester"}] * 3

@@ -45,8 +45,13 @@ _APPLIED_NUMBERS = numbers(Applied, plan_pb2.ApplyResult.ApplyOutcome, "APPLY_OU
 
 def call_payload(call: Call) -> bytes:
     """A ToolCallEvent; its provider is to be the producer of the row."""
+    return event_pb2.ToolCallEvent(call=recorded_call(call)).SerializeToString()
+
+
+def recorded_call(call: Call) -> tool_pb2.ToolCall:
+    """The message of a call, whatever its texts hold."""
     context = call.context
-    raw = tool_pb2.ToolCall(
+    return tool_pb2.ToolCall(
         id=call.id,
         tool_name=call.operation.name,
         arguments=object_to_struct(call.arguments),
@@ -56,7 +61,6 @@ def call_payload(call: Call) -> bytes:
             working_directory=unicode_text(context.working_directory),
         ),
     )
-    return event_pb2.ToolCallEvent(call=raw).SerializeToString()
 
 
 def read_call(payload: bytes) -> RecordedCall:
@@ -94,8 +98,12 @@ def read_outcome(payload: bytes) -> RecordedOutcome:
 
 def plan_payload(plan: Plan) -> bytes:
     """A PlanEvent."""
-    raw = plan_pb2.Plan(turn_id=plan.turn_id, items=[_item_to_wire(item) for item in plan.items])
-    return event_pb2.PlanEvent(plan=raw).SerializeToString()
+    return event_pb2.PlanEvent(plan=plan_to_wire(plan)).SerializeToString()
+
+
+def plan_to_wire(plan: Plan) -> plan_pb2.Plan:
+    """The message of a plan."""
+    return plan_pb2.Plan(turn_id=plan.turn_id, items=[_item_to_wire(item) for item in plan.items])
 
 
 def read_plan(payload: bytes) -> RecordedPlan:
@@ -106,10 +114,14 @@ def read_plan(payload: bytes) -> RecordedPlan:
 
 def apply_payload(turn_id: str, items: Sequence[ApplyItem]) -> bytes:
     """An ApplyEvent."""
-    result = plan_pb2.ApplyResult(
+    return event_pb2.ApplyEvent(result=apply_to_wire(turn_id, items)).SerializeToString()
+
+
+def apply_to_wire(turn_id: str, items: Sequence[ApplyItem]) -> plan_pb2.ApplyResult:
+    """The message of what came of a plan."""
+    return plan_pb2.ApplyResult(
         turn_id=turn_id, items=[_apply_item_to_wire(item) for item in items]
     )
-    return event_pb2.ApplyEvent(result=result).SerializeToString()
 
 
 def read_apply(payload: bytes) -> RecordedApply:

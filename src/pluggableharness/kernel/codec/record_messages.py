@@ -35,11 +35,7 @@ _ROLE_NUMBERS = numbers(Role, content_pb2.Role, "ROLE")
 def message_payload(message: Message, model: str, usage: Usage, cost_usd: float) -> bytes:
     """A MessageEvent; `model` is "" for a person's message."""
     event = event_pb2.MessageEvent(
-        message=content_pb2.Message(
-            role=_ROLE_NUMBERS[message.role],
-            content=[_block_to_wire(block) for block in message.blocks],
-            id=message.id,
-        ),
+        message=message_to_wire(message),
         usage=model_pb2.Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens),
         cost_usd=cost_usd,
     )
@@ -52,11 +48,24 @@ def message_payload(message: Message, model: str, usage: Usage, cost_usd: float)
 def read_message(payload: bytes) -> RecordedMessage:
     """Read a MessageEvent. Raises ValueError for what this module did not write."""
     event = parsed(event_pb2.MessageEvent(), payload)
-    raw = event.message
-    blocks = tuple(_block_from_wire(block) for block in raw.content)
     usage = Usage(event.usage.input_tokens, event.usage.output_tokens)
-    message = Message(member(_ROLES, raw.role), blocks, raw.id)
-    return RecordedMessage(ModelReply(message, usage, event.cost_usd), event.model.name)
+    reply = ModelReply(message_from_wire(event.message), usage, event.cost_usd)
+    return RecordedMessage(reply, event.model.name)
+
+
+def message_to_wire(message: Message) -> content_pb2.Message:
+    """Return a message as the wire has it."""
+    return content_pb2.Message(
+        role=_ROLE_NUMBERS[message.role],
+        content=[_block_to_wire(block) for block in message.blocks],
+        id=message.id,
+    )
+
+
+def message_from_wire(raw: content_pb2.Message) -> Message:
+    """Return what `message_to_wire` was given. Raises ValueError for what it did not write."""
+    blocks = tuple(_block_from_wire(block) for block in raw.content)
+    return Message(member(_ROLES, raw.role), blocks, raw.id)
 
 
 def _block_to_wire(block: Block) -> content_pb2.ContentBlock:

@@ -48,6 +48,7 @@ Channel = Any
 """A grpc.aio.Channel; gRPC's own types come with its import."""
 
 TOOL_SERVICE: Final = "/pluggableharness.tool.v1.ToolService/"
+HOOK_SERVICE: Final = "/pluggableharness.hook.v1.HookSubscriberService/"
 CALLBACK_SERVICE: Final = "pluggableharness.kernel.v1.KernelCallbackService"
 
 

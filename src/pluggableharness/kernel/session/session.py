@@ -8,6 +8,7 @@ from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import CallContext
 from pluggableharness.kernel.domain.cancelled import CallCancelled
 from pluggableharness.kernel.domain.errors import ModelFailed
+from pluggableharness.kernel.domain.hook import AtSessionEnd, AtSessionStart
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, Text, ToolResult
 from pluggableharness.kernel.domain.news import Notice, SessionEnded, SessionStarted
@@ -20,7 +21,7 @@ from pluggableharness.kernel.session.past import Past
 from pluggableharness.kernel.session.ports import SessionRecord
 from pluggableharness.kernel.session.spending import Metered, Spending
 from pluggableharness.kernel.session.unsettled import settle
-from pluggableharness.kernel.turn.denial import was_denied
+from pluggableharness.kernel.turn.denial import denial, was_denied
 from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.turn import TurnEnd, run_turn
 
@@ -34,8 +35,9 @@ _LAST_WORDS = (
 class Session:
     """One run from a first prompt to an end.
 
-    `offered` are the operations in scope; `history` is what the model has seen and will see
-    again. A session is run once, by `run` or `resume`.
+    `profile` and `parent` are names for those who watch, "" for none. `offered` are the
+    operations in scope; `history` is what the model has seen and will see again. A session is
+    run once, by `run` or `resume`.
     """
 
     id: str
@@ -44,6 +46,8 @@ class Session:
     ports: TurnPorts
     record: SessionRecord
     history: list[Message] = field(default_factory=list)
+    profile: str = ""
+    parent: str = ""
     bounds: Bounds = field(default_factory=Bounds)
     spending: Spending = field(default_factory=Spending)
 
@@ -98,6 +102,7 @@ class Session:
         self.record.started(self.working_directory, model)
         started = SessionStarted(self.id, self.working_directory, model)
         await self.ports.frontend.hear(started)
+        await self._ask_leave()
         await self._say(prompt)
 
     async def _resume(self, before: RecordedSession, prompt: str | None) -> None:
@@ -109,6 +114,7 @@ class Session:
         await hear(SessionStarted(self.id, self.working_directory, model))
         for warning in before.warnings:
             await hear(Notice("warning", warning))
+        await self._ask_leave()
         self.history += before.history
         if before.left is not None:
             context = CallContext(self.id, ulid(), self.working_directory)
@@ -116,6 +122,13 @@ class Session:
             self.history += [before.left.message, results]
         if prompt is not None:
             await self._say(prompt)
+
+    async def _ask_leave(self) -> None:
+        """Let hooks forbid the session before anything happens in it (K25)."""
+        start = AtSessionStart(self.id, self.profile, self.parent, self.working_directory)
+        denied = (await self.ports.hooks.run(start)).denied
+        if denied is not None:
+            raise ModelFailed(f"The session may not run. {denial(denied).message}")
 
     async def _say(self, text: str) -> None:
         """Add a message of the user's to the history."""
@@ -171,6 +184,8 @@ class Session:
     ) -> SessionEnd:
         end = SessionEnd(self.id, status, reason, final_text)
         self.record.ended(end)
+        await self.record.durable()
+        await self.ports.hooks.run(AtSessionEnd(self.id, status))
         await self.record.durable()
         await self.ports.frontend.hear(SessionEnded(end, self.record.head))
         return end

@@ -6,11 +6,13 @@ It chooses kind, payload, producer and the tables beside the events; the order i
 from collections.abc import Callable, Sequence
 
 from pluggableharness.kernel.codec import record, record_facts
+from pluggableharness.kernel.codec.hook import hook_error_payload
 from pluggableharness.kernel.codec.json_text import JSON
 from pluggableharness.kernel.codec.record import EVENT_V1
 from pluggableharness.kernel.codec.record_messages import message_payload
 from pluggableharness.kernel.domain.call import Call, RefusedCall
 from pluggableharness.kernel.domain.event import EventKind, Producer
+from pluggableharness.kernel.domain.hook import HookTrouble, Subscription
 from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, Usage
 from pluggableharness.kernel.domain.outcome import Outcome
 from pluggableharness.kernel.domain.plan import ApplyItem, Lasting, Plan, Scope
@@ -117,6 +119,12 @@ class SessionLog:
         self._file(EventKind.APPLY, record.apply_payload(turn_id, items))
         for item in items:
             self._log.put_plan_item(item.item, turn_id, item.applied)
+
+    def hook_failed(self, subscription: Subscription, trouble: HookTrouble, message: str) -> None:
+        """File that a hook's subscriber failed (K26)."""
+        producer = self._producer_of(subscription.provider)
+        payload = hook_error_payload(subscription, producer, trouble, message)
+        self._file(EventKind.HOOK_ERROR, payload)
 
     async def durable(self) -> None:
         """Return once everything filed so far is on disk. Raises LogFailed."""

@@ -21,6 +21,7 @@ from pluggableharness.kernel.domain.plan import (
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Review, Verdict
+from pluggableharness.kernel.turn.hooks import NO_HOOKS, Hooks
 
 Heard = Callable[[LeadUp], Awaitable[None]]
 """Takes an event of a running call; the next one is not read before it returns (P14)."""
@@ -176,5 +177,6 @@ class TurnPorts:
     frontend: Frontend
     decide: Callable[[Call], Verdict]
     deadline_s: Callable[[Operation], float | None]
+    hooks: Hooks = NO_HOOKS
     grants: Grants | None = None
     review: Callable[[Call, Review], Awaitable[Verdict]] | None = None

@@ -173,9 +173,14 @@ def get_schema_response(provider: Provider[Any]) -> bytes:
     response = tool_pb2.GetSchemaResponse(
         tools=[tool_schema(operation) for operation in provider.operations.values()],
         config_schema=provider.settings.schema,
+        supported_hook_points=sorted({_point_number(point) for point, _ in provider.hooks}),
     )
     # Maps have no order of their own: without this the same schema would give other bytes.
     return response.SerializeToString(deterministic=True)
+
+
+def _point_number(point: str) -> Any:
+    return common_pb2.HookPoint.Value(f"HOOK_POINT_{point.upper().replace('-', '_')}")
 
 
 def tool_schema(operation: Operation[..., Any]) -> tool_pb2.ToolSchema:

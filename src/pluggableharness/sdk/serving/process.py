@@ -72,7 +72,8 @@ async def _serve(provider: Provider[Any]) -> None:
     path = _socket_path(os.environ)
     relay = _relay(provider.name, path)
     kernel = KernelLink(provider.name, relay.reach if relay else reach_directly)
-    tools = ToolService(Runner(provider, kernel), kernel)
+    runner = Runner(provider, kernel)
+    tools = ToolService(runner, kernel)
     server = grpc.aio.server(
         options=(
             ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
@@ -83,6 +84,11 @@ async def _serve(provider: Provider[Any]) -> None:
     )
     plugin = PluginServices(kernel, printed, end.set)
     server.add_generic_rpc_handlers((tools.handler(), *plugin.handlers()))
+    if provider.hooks:
+        # Eight modules of messages, which only a provider with hooks needs.
+        from pluggableharness.sdk.serving.hooks import HookService
+
+        server.add_generic_rpc_handlers((HookService(runner).handler(),))
     server.add_insecure_port(f"unix:{relay.plain if relay else path}")
     await server.start()
     if relay:
