@@ -7,12 +7,19 @@ from pathlib import Path
 import pytest
 from process.harness import Harness
 
+from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.first_party import NAMES, first_party
 from pluggableharness.kernel.plugins.checking import Report, Status, check_provider
 from pluggableharness.kernel.plugins.checking.report import POINTS
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 
 BROKEN = (sys.executable, str(Path(__file__).parents[1] / "providers" / "broken.py"))
+
+
+SETTINGS: dict[str, JsonObject] = {
+    # Nobody answers there: no test asks the world, so what is fetched and found is no result.
+    "web": {"search": {"engine": "searxng", "url": "http://127.0.0.1:9"}}
+}
 
 
 def points(report: Report, status: Status) -> list[str]:
@@ -39,8 +46,9 @@ async def test_one_that_breaks_none_is_held_against_all_and_passes() -> None:
 @pytest.mark.req("P33")
 @pytest.mark.parametrize("name", NAMES)
 async def test_first_party_providers_pass_and_nothing_of_them_is_out_of_reach(name: str) -> None:
-    report = await check_provider(first_party(name), invoke_resources=True)
-    assert [line for line in report.lines if line.status is not Status.PASSED] == []
+    report = await check_provider(first_party(name, SETTINGS.get(name)), invoke_resources=True)
+    unreached = ["P12"] if name == "web" else []
+    assert [line.id for line in report.lines if line.status is not Status.PASSED] == unreached
 
 
 @pytest.mark.req("P33", "K33")

@@ -8,17 +8,26 @@ import sys
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
 
-NAMES = ("filesystem", "search", "exec", "task", "user", "agent")
+NAMES = ("filesystem", "search", "exec", "web", "task", "user", "agent")
+
+OFF = {"web": ("http_request",)}
+"""Operations that are declared and not offered until the setting of their name is true.
+
+A provider is asked for its operations before it is configured, so it cannot leave them out; and
+it refuses them by itself as well, for hosts that know nothing of this.
+"""
 
 
 def first_party(name: str, config: JsonObject | None = None) -> ProviderSpec:
     """The spec of a first-party provider; exec has a process for each session (F8)."""
     assert name in NAMES
+    settings = config or {}
     return ProviderSpec(
         name,
         (sys.executable, "-I", "-m", f"pluggableharness.providers.{name}"),
-        config or {},
+        settings,
         instance=Instance.SESSION if name == "exec" else Instance.SHARED,
+        disabled=tuple(one for one in OFF.get(name, ()) if settings.get(one) is not True),
     )
 
 

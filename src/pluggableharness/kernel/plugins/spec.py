@@ -26,6 +26,7 @@ class ProviderSpec:
     `command` is a program and its arguments, never a line for a shell. `config` is its
     decoded block (P28), which `judge` holds against the settings that the provider declares,
     naming every problem; `environment` is what it gets beside the few inherited variables.
+    `disabled` names operations that it declares and that are not offered.
     """
 
     name: str
@@ -33,4 +34,5 @@ class ProviderSpec:
     config: JsonObject = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     instance: Instance = Instance.SHARED
+    disabled: tuple[str, ...] = ()
     judge: Judge = field(default=setting_problems, compare=False, repr=False)

@@ -101,7 +101,7 @@ def _read_searxng(text: str, query: Query) -> Iterator[Hit]:
 
 def _ask_brave(search: Search, base: Target, query: Query) -> Request:
     target = _at(base, "", {"q": query.with_site, "count": str(query.limit)})
-    headers = (("accept", "application/json"), ("x-subscription-token", search.api_key or ""))
+    headers = (("accept", "application/json"), ("x-subscription-token", search.api_key))
     return Request("GET", target, headers)
 
 

@@ -41,7 +41,7 @@ async def search(network: Network, chosen: Search, query: Query) -> Results:
     try:
         async with asyncio.timeout(network.limits.total_s):
             # Whoever wrote the address of an engine down means it, also on this machine.
-            text = await _asked(network, request, engine, allow_private=chosen.url is not None)
+            text = await _asked(network, request, engine, allow_private=bool(chosen.url))
         return Results(_first(engine.hits(text, query), query.limit), chosen.engine)
     except TimeoutError:
         raise TimedOut(f"{chosen.engine} did not answer in time. {_HOW}") from None

@@ -15,10 +15,10 @@ class Search:
     engine: Annotated[
         Literal["duckduckgo", "searxng", "brave", "tavily"], Doc("Who answers web_search")
     ] = "duckduckgo"
-    url: Annotated[
-        str | None, Doc("Address of the engine; needed for searxng, others have their own")
-    ] = None
-    api_key: Annotated[str | None, Secret, Doc("The key that brave and tavily ask for")] = None
+    url: Annotated[str, Doc("Address of the engine; needed for searxng, others have their own")] = (
+        ""
+    )
+    api_key: Annotated[str, Secret, Doc("The key that brave and tavily ask for")] = ""
 
     def __post_init__(self) -> None:
         """Refuse what no search could be made with (P28)."""
