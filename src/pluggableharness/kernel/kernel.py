@@ -99,7 +99,10 @@ class Kernel:
 
         Raises ProviderUnavailable with all reasons, or what `admit` raises.
         """
-        return self._setup.admit(await self._processes.operations(), self._processes.producer)
+        declared = await self._processes.operations()
+        admitted = self._setup.admit(declared, self._processes.producer)
+        off = {f"{spec.name}.{name}" for spec in self._setup.providers for name in spec.disabled}
+        return tuple(one for one in admitted if one.full_name not in off)
 
     async def operation(self, full_name: str) -> Operation | None:
         """The operation of that name, `provider.operation`; None when there is none."""
