@@ -8,28 +8,40 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+from pluggableharness.kernel.config.git_config import git_runs
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
-from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.errors import HarnessError, UsageError
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.hook import Subscription
 from pluggableharness.kernel.domain.identity import ulid
-from pluggableharness.kernel.domain.message import NOTHING_USED, ModelReply, ToolResult
+from pluggableharness.kernel.domain.message import (
+    NOTHING_USED,
+    Message,
+    ModelReply,
+    Role,
+    Text,
+    ToolResult,
+)
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import Failure, Outcome
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.domain.verdict import Review, Verdict
 from pluggableharness.kernel.first_party import all_first_party
 from pluggableharness.kernel.models.one_call import OneCall
+from pluggableharness.kernel.models.reviewer import Unavailable, ask
 from pluggableharness.kernel.planning import classify, deadline_s
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
-from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
+from pluggableharness.kernel.policy import Asking, Opinion, Rule, Terms, opinion, reviewed
+from pluggableharness.kernel.session.approvals import Approvals, Keep
 from pluggableharness.kernel.session.children import Charged, Family, Member
 from pluggableharness.kernel.session.hooks import SessionHooks, told_apart
 from pluggableharness.kernel.session.relay import OneByOne
@@ -54,9 +66,10 @@ class Setup:
     their full names, and `default_timeout_s` is for those that declare none (K14). `allow_all`
     turns what would be asked into allow, never what is denied (K10); `gate_reads` and
     `policy_files` are as in `Terms`. `admit` judges what the providers declare, and gives back
-    what may be offered or raises (F4, F8). `profile` is that of the sessions that a
-    person starts, `bounds` takes the place of its own; `profiles` are those that a call may
-    start a child session under, with the model that `models` makes for it (K22).
+    what may be offered or raises (F4, F8). `keep_grant` writes down what is allowed for always
+    (K10). `profile` is that of the sessions that a person starts, `bounds` takes the place of
+    its own; `profiles` are those that a call may start a child session under, with the model
+    that `models` makes for it (K22).
     """
 
     working_directory: Path
@@ -71,6 +84,7 @@ class Setup:
     admit: Admit = field(default=lambda offered, producer: tuple(offered), compare=False)
     bounds: Bounds | None = None
     hooks: tuple[Subscription, ...] = ()
+    keep_grant: Keep | None = field(default=None, compare=False)
     profile: Profile = DEFAULT_PROFILE
     profiles: tuple[Profile, ...] = ()
     models: Callable[[Profile], Model] | None = None
@@ -85,7 +99,7 @@ class Kernel:
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         self._subscriptions = told_apart(setup.hooks)
-        self._rules = RuleBook(setup.rules)
+        self._approvals: dict[str, Approvals] = {}
         self._logs: dict[str, EventLog] = {}
         # By identity, and only while a session holds the lock beside its frontend.
         self._asking: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
@@ -149,13 +163,16 @@ class Kernel:
         log = log or EventLog.create(sessions_directory(os.environ), session_id)
         self._logs[session_id] = log
         record = SessionLog(log, self._processes.producer)
+        approvals = self._approvals_of(member)
         ports = TurnPorts(
             Charged(model, lambda reply: self._charge(member, model.name, reply)),
             self._processes,
             record,
             member.frontend,
-            decide=lambda call: decide(self._rules, call, self._terms(member)),
+            decide=lambda call: approvals.decide(call, self._terms(member)),
             deadline_s=self._deadline_s,
+            grants=approvals.under(lambda: self._terms(member)),
+            review=lambda call, review: self._review(member, call, review),
             hooks=self._hooks(member, record),
         )
         log.put_meta("profile", member.profile.name)
@@ -177,6 +194,7 @@ class Kernel:
         finally:
             await self._processes.end_session(session_id)
             del self._logs[session_id]
+            self._approvals.pop(session_id, None)
             await log.close()
 
     def _root(self, frontend: Frontend, own_act: bool) -> Member:
@@ -249,6 +267,34 @@ class Kernel:
             proposed, offered, call_id=ulid(), context=context, deadline_s=self._deadline_s
         )
 
+    def _approvals_of(self, member: Member) -> Approvals:
+        """The policy of the member's tree, which its root's first session brings (K23)."""
+        root = [member, *member.above][-1].session_id
+        fresh = Approvals(self._setup.rules, self._setup.keep_grant)
+        return self._approvals.setdefault(root, fresh)
+
+    async def _review(self, member: Member, call: Call, review: Review) -> Verdict:
+        """Put a call to its reviewer, whose spend is none of the session's budget (K8)."""
+        ask_model = None if self._setup.models is None else partial(self._ask_profile, member)
+        try:
+            return reviewed(review, opinion(await ask(review.reviewer, call, ask_model)))
+        except Unavailable as failure:
+            return reviewed(review, Opinion(None, str(failure)))
+
+    async def _ask_profile(self, member: Member, name: str, prompt: str) -> str:
+        profile = next((one for one in self._setup.profiles if one.name == name), None)
+        if profile is None or self._setup.models is None:
+            raise Unavailable(f"there is no agent profile '{name}'")
+        model = self._setup.models(profile)
+        try:
+            said = await model.reply((Message(Role.USER, (Text(prompt),)),), (), _unheard)
+        except HarnessError as failure:
+            raise Unavailable(str(failure)) from failure
+        if said.usage != NOTHING_USED or said.cost_usd:
+            log = self._logs[member.session_id]
+            log.add_cost("review", model.name, said.usage, said.cost_usd)
+        return said.message.text
+
     def _terms(self, member: Member) -> Terms:
         if member.own_act:
             asking = Asking.CALLER
@@ -256,7 +302,9 @@ class Kernel:
             asking = Asking.ALLOW_ALL
         else:
             asking = Asking.PERSON if member.frontend.attended else Asking.NOBODY
-        return Terms(asking, self._setup.gate_reads, self._setup.policy_files)
+        runs = git_runs(self._setup.working_directory)
+        distrusted = {"git": runs} if runs else {}
+        return Terms(asking, self._setup.gate_reads, self._setup.policy_files, distrusted)
 
     def _deadline_s(self, operation: Operation) -> float | None:
         setup = self._setup
@@ -272,6 +320,10 @@ class Kernel:
         event = log.append(kind, payload, schema_version=version, producer=producer)
         await log.sync()
         return event
+
+
+async def _unheard(text: str) -> None:
+    """Nobody watches a reviewer think."""
 
 
 @asynccontextmanager

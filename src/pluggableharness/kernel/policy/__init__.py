@@ -7,9 +7,11 @@ rules are written nor who answers when it says ask.
 from pluggableharness.kernel.policy.conditions import BadCondition, compiled
 from pluggableharness.kernel.policy.conflicts import Conflict, conflicts, without_match
 from pluggableharness.kernel.policy.evaluate import Asking, RuleBook, Terms, decide
+from pluggableharness.kernel.policy.examples import wrong_examples
 from pluggableharness.kernel.policy.facts import Facts
 from pluggableharness.kernel.policy.floor import protected_path, protected_write
 from pluggableharness.kernel.policy.grants import granted, scopes, written
+from pluggableharness.kernel.policy.reviews import Opinion, opinion, reviewed
 from pluggableharness.kernel.policy.rules import Action, Example, Position, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView, shell_view
 
@@ -21,6 +23,7 @@ __all__ = [
     "Conflict",
     "Example",
     "Facts",
+    "Opinion",
     "Position",
     "Rule",
     "RuleBook",
@@ -30,10 +33,13 @@ __all__ = [
     "conflicts",
     "decide",
     "granted",
+    "opinion",
     "protected_path",
     "protected_write",
+    "reviewed",
     "scopes",
     "shell_view",
     "without_match",
     "written",
+    "wrong_examples",
 ]
