@@ -28,8 +28,9 @@ bench: .venv/bench-installed ## measure speed and memory against peers; at most 
 survive: setup ## the survival runs at full size
 	.venv/bin/python -m bench.survive
 
-generate: setup ## generate the wire modules from proto/
+generate: setup ## generate the wire modules from proto/, and what is known of the built-in providers
 	.venv/bin/python proto/generate.py
+	.venv/bin/python scripts/known_providers.py
 
 lock: ## renew requirements/*.txt from pyproject.toml; needs uv
 	requirements/lock.sh
