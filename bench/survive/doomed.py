@@ -71,14 +71,14 @@ def _arm(point: str, count: int) -> None:
                 reached()
             return outcome
 
-        Calls.invoke = invoking  # type: ignore[method-assign]
+        Calls.invoke = invoking  # type: ignore[method-assign, assignment]
     elif point == "after a send":
 
         async def flying(self: Calls, *args: Any) -> Any:
             reached()
             return await fly(self, *args)
 
-        Calls._fly = flying  # type: ignore[method-assign]
+        Calls._fly = flying  # type: ignore[method-assign, assignment]
     elif point == "anywhere":
         threading.Thread(target=_after, args=(count / 1000,), daemon=True).start()
 

@@ -164,13 +164,13 @@ async def _checked(kernel: Kernel, log: Path, acknowledged: int, mark: str, tall
     tally.counts["resumed and completed"] += end.status is SessionStatus.COMPLETED
     if end.status is not SessionStatus.COMPLETED:
         return f"resumed, it ended as {end.status.value}: {end.reason}"
-    if not _well_formed(session.history):
+    if not well_formed(session.history):
         return "a call has not exactly one result"
     again = verify(log)
     return again.fault
 
 
-def _well_formed(history: Sequence[Message]) -> bool:
+def well_formed(history: Sequence[Message]) -> bool:
     """Whether every message with calls is followed by one result for each, in order (K2)."""
     return all(
         [call.tool_use_id for call in message.calls]

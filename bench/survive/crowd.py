@@ -1,0 +1,166 @@
+"""R9: fifty sessions at once in one kernel, each with sub-agents, for as many seconds as asked."""
+
+import asyncio
+import itertools
+import math
+import os
+import secrets
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from bench.driving import Discard
+from bench.survive.busy import setup
+from bench.survive.kernels import state_below, well_formed
+from bench.survive.processes import with_mark
+from bench.survive.survived import Survived
+from pluggableharness.kernel.domain.call import ProposedCall
+from pluggableharness.kernel.domain.message import Message, ModelReply, Role, Text, ToolResult
+from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome
+from pluggableharness.kernel.domain.profile import Profile
+from pluggableharness.kernel.domain.session import SessionStatus
+from pluggableharness.kernel.domain.values import Json
+from pluggableharness.kernel.first_party import first_party
+from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.store.reading import read_meta, verify
+
+ID = "R9"
+SIZE = 600
+AT_ONCE = 50
+_ROUNDS = 5
+"""Turns of a session before the next one takes its place."""
+
+_WITH_COMMANDS = 10
+"""One in so many sessions runs commands, in a provider process of its own."""
+
+_MISSING = "missing.txt"
+"""Read by every session once a turn: the one error that is asked for."""
+
+_numbers = itertools.count(1)
+
+Call = tuple[str, dict[str, Json]]
+
+
+@dataclass
+class _Tally:
+    """What was counted over all sessions."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Crowded:
+    """Writes, edits and reads files of its own; a root also has two sub-agents do so at once."""
+
+    mark: str
+    root: bool
+    rounds: int = _ROUNDS
+    until: float = math.inf
+    number: int = field(default_factory=lambda: next(_numbers))
+    name: str = "crowded"
+
+    async def reply(
+        self,
+        history: Sequence[Message],
+        offered: Sequence[Operation],
+        heard: Callable[[str], Awaitable[None]],
+    ) -> ModelReply:
+        """The next message: which one is told by how many there are."""
+        turn = sum(message.role is Role.ASSISTANT for message in history)
+        if turn >= self.rounds or (turn and time.monotonic() > self.until):
+            return ModelReply(Message(Role.ASSISTANT, (Text(f"done {self.number}"),)))
+        calls = self._calls(turn)
+        proposed = [ProposedCall(f"{turn}-{n}", *call) for n, call in enumerate(calls)]
+        return ModelReply(Message(Role.ASSISTANT, tuple(proposed)), cost_usd=0.001)
+
+    def _calls(self, turn: int) -> list[Call]:
+        path = f"{self.number}-{turn}.txt"
+        calls: list[Call] = [
+            ("filesystem.write_file", {"path": path, "content": f"old {turn}\n" * 50}),
+            ("filesystem.read_file", {"path": path}),
+            ("filesystem.read_file", {"path": _MISSING, "start_line": turn + 1}),
+        ]
+        if self.root:
+            calls += [
+                ("agent.spawn_subagent", {"profile": "helper", "prompt": f"{turn}.{n}"})
+                for n in range(2)
+            ]
+        if self.number % _WITH_COMMANDS == 0:
+            calls.append(("exec.bash", {"command": f": {self.mark}; wc -l < {path}"}))
+        return calls
+
+
+async def run(seconds: int) -> Survived:
+    """Keep fifty sessions going for so long; those that run then end after their turn."""
+    tally, mark = _Tally(), secrets.token_hex(8)
+    with tempfile.TemporaryDirectory() as name, state_below(Path(name, "state")):
+        project = Path(name, "project")
+        project.mkdir()
+        until = time.monotonic() + seconds
+        async with opened(_setup(project, mark)) as kernel, asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(_one_after_another(kernel, mark, until, tally))
+        _check_records(Path(os.environ["XDG_STATE_HOME"]), tally)
+    left = tuple(f"process {pid}" for pid in with_mark(mark))
+    done = f"kept {AT_ONCE} sessions with sub-agents going for {seconds} s"
+    return Survived(ID, done, tally.counts, tuple(tally.faults), left)
+
+
+def _setup(project: Path, mark: str) -> Setup:
+    plain = setup(project, mark)
+    return replace(
+        plain,
+        providers=(*plain.providers, first_party("agent")),
+        profiles=(Profile("helper", ("filesystem.*", "exec.*")),),
+        models=partial(_helper, mark),
+    )
+
+
+def _helper(mark: str, profile: Profile) -> Crowded:
+    return Crowded(mark, root=False, rounds=2)
+
+
+async def _one_after_another(kernel: Kernel, mark: str, until: float, tally: _Tally) -> None:
+    while time.monotonic() < until:
+        async with kernel.session(Crowded(mark, root=True, until=until), Discard()) as session:
+            end = await session.run("Do your part")
+        tally.counts["sessions"] += 1
+        if end.status is not SessionStatus.COMPLETED:
+            tally.faults.append(f"session {session.id} ended as {end.status.value}: {end.reason}")
+        if not well_formed(session.history):
+            tally.faults.append(f"session {session.id}: a call has not exactly one result")
+        for outcome in _outcomes(session.history):
+            _judge(outcome, session.id, tally)
+
+
+def _outcomes(history: Sequence[Message]) -> list[Outcome]:
+    blocks = (block for message in history for block in message.blocks)
+    return [block.outcome for block in blocks if isinstance(block, ToolResult)]
+
+
+def _judge(outcome: Outcome, session_id: str, tally: _Tally) -> None:
+    tally.counts["calls"] += 1
+    if not isinstance(outcome, Failure):
+        return
+    if outcome.category is ErrorCategory.NOT_FOUND and _MISSING in outcome.message:
+        tally.counts["errors asked for"] += 1
+    else:
+        tally.faults.append(f"session {session_id}: {outcome.category.value}: {outcome.message}")
+
+
+def _check_records(state: Path, tally: _Tally) -> None:
+    """Every log verifies and says that its session is complete; those of sub-agents too."""
+    for log in state.glob("pluggableharness/sessions/*.sqlite"):
+        report, meta = verify(log), read_meta(log)
+        tally.counts["rows"] += report.rows
+        tally.counts["sub-agents"] += "parent" in meta
+        if not report.ok:
+            tally.faults.append(f"{log.name}: {report.fault}")
+        if meta["status"] != SessionStatus.COMPLETED.value:
+            tally.faults.append(f"{log.name}: its session is {meta['status']}")
