@@ -7,7 +7,7 @@ by SIGKILL. `start` is the way from asyncio; `guarded` builds the bare command l
 other. What a guard covers, and what not, is in docs/design/guard.md.
 """
 
-from pluggableharness.guard.command_line import guarded
+from pluggableharness.guard.command_line import Confinement, guarded
 from pluggableharness.guard.process import Ending, GuardedProcess, GuardLost, start
 
-__all__ = ["Ending", "GuardLost", "GuardedProcess", "guarded", "start"]
+__all__ = ["Confinement", "Ending", "GuardLost", "GuardedProcess", "guarded", "start"]

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 GRACE_S = 2.0
@@ -15,14 +16,45 @@ _PROGRAM = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What holds a command in (C14); whoever makes it owns its descriptors.
+
+    `prefix` is a program and its arguments that run the guard, with the `descriptors` that they
+    name: a guard in a sandbox with a PID namespace is that namespace's first process, with
+    which all of it ends. `rules` (a ruleset of Landlock) and `filter` (a file that holds a
+    seccomp program) are taken on by the command alone; -1 is none.
+    """
+
+    prefix: tuple[str, ...] = ()
+    descriptors: tuple[int, ...] = ()
+    rules: int = -1
+    filter: int = -1
+
+    @property
+    def inherited(self) -> tuple[int, ...]:
+        """The descriptors that the guard's process is to get."""
+        own = (one for one in (self.rules, self.filter) if one >= 0)
+        return (*self.descriptors, *own)
+
+
+UNCONFINED = Confinement()
+
+
 def guarded(
-    argv: Sequence[str], *, lifeline: int, status: int, grace_s: float = GRACE_S
+    argv: Sequence[str],
+    *,
+    lifeline: int,
+    status: int,
+    grace_s: float = GRACE_S,
+    confinement: Confinement = UNCONFINED,
 ) -> list[str]:
     """Return the command line that runs `argv` under a guard (K16).
 
-    Pass both descriptors on (`pass_fds`), neither of them 0, 1 or 2, and never run it with a
-    `preexec_fn`. The command gets stdin, stdout, stderr, environment and working directory of
-    the new process, in a session of its own, and no other descriptor.
+    Pass both descriptors on (`pass_fds`), and those that the confinement says are inherited,
+    none of them 0, 1 or 2, and never run it with a `preexec_fn`. The command gets stdin, stdout,
+    stderr, environment and working directory of the new process, in a session of its own, and
+    no other descriptor.
 
     - `lifeline`: the read end of a pipe whose write end only the starter holds. A byte written
       to it ends the tree: TERM, `grace_s` seconds, KILL. End-of-file means that the starter is
@@ -37,4 +69,5 @@ def guarded(
     if not argv or not sys.executable:
         raise ValueError("a guard needs a command to run, and the interpreter that runs itself")
     interpreter = [sys.executable, "-I", "-S", "-X", "utf8", "-c", _PROGRAM]
-    return [*interpreter, str(lifeline), str(status), str(grace_s), *argv]
+    descriptors = (lifeline, status, confinement.rules, confinement.filter)
+    return [*confinement.prefix, *interpreter, *map(str, descriptors), str(grace_s), *argv]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pluggableharness.guard.command_line import GRACE_S, guarded
+from pluggableharness.guard.command_line import GRACE_S, UNCONFINED, Confinement, guarded
 
 
 class GuardLost(RuntimeError):
@@ -41,6 +41,7 @@ async def start(
     stdout: int | IO[bytes] = subprocess.DEVNULL,
     stderr: int | IO[bytes] = subprocess.DEVNULL,
     grace_s: float = GRACE_S,
+    confinement: Confinement = UNCONFINED,
 ) -> "GuardedProcess":
     """Start a command under a guard and return once it is running (K16).
 
@@ -50,15 +51,18 @@ async def start(
     """
     lifeline_r, lifeline_w = os.pipe()
     status_r, status_w = os.pipe()
+    command_line = guarded(
+        argv, lifeline=lifeline_r, status=status_w, grace_s=grace_s, confinement=confinement
+    )
     try:
         guard = subprocess.Popen(  # noqa: ASYNC220 - a vfork and an exec; see the module's docstring
-            guarded(argv, lifeline=lifeline_r, status=status_w, grace_s=grace_s),
+            command_line,
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             cwd=cwd,
             env=env,
-            pass_fds=(lifeline_r, status_w),
+            pass_fds=(lifeline_r, status_w, *confinement.inherited),
         )
     except BaseException:
         os.close(lifeline_w)
@@ -87,7 +91,7 @@ class GuardedProcess:
         self, guard: subprocess.Popen[bytes], program: str, lifeline: int, status: int
     ) -> None:
         self.pid = 0
-        """The command's own process id, from `start` on."""
+        """The command's own process id, from `start` on; as its PID namespace counts."""
         self.stdin, self.stdout, self.stderr = guard.stdin, guard.stdout, guard.stderr
         self._guard = guard
         self._program = program

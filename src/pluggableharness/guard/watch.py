@@ -16,10 +16,14 @@ TYPE_CHECKING = False  # mypy knows the name; `typing` would cost more than this
 if TYPE_CHECKING:
     import signal
     from collections.abc import Iterator
+    from typing import Any
 else:
     import _signal as signal
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER, PR_SET_NO_NEW_PRIVS = 22, 2, 38
+LANDLOCK_RESTRICT_SELF = 446
+FIRST_IN_NAMESPACE = 1
 
 ORPHANED_GRACE_S = 1.0
 """From TERM to KILL once nobody holds the lifeline: all is to be gone within 2 s of the parent's
@@ -32,13 +36,19 @@ FROM_A_TERMINAL = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
 
 
 def run_from_arguments() -> None:
-    """Serve the command line that `guarded` builds: LIFELINE STATUS GRACE COMMAND …."""
-    lifeline, status, grace_s, *command = sys.argv[1:]
+    """Serve the command line that `guarded` builds.
+
+    LIFELINE STATUS RULES FILTER GRACE COMMAND …
+    """
+    lifeline, status, rules, program, grace_s, *command = sys.argv[1:]
+    confinement = int(rules), int(program)
     # No interpreter to tidy up: leaving at once saves every command a millisecond or two.
-    posix._exit(main(int(lifeline), int(status), float(grace_s), command))
+    posix._exit(main(int(lifeline), int(status), float(grace_s), command, confinement))
 
 
-def main(lifeline: int, status: int, grace_s: float, command: list[str]) -> int:
+def main(
+    lifeline: int, status: int, grace_s: float, command: list[str], confinement: tuple[int, int]
+) -> int:
     """Set up the guard and run the command; returns the exit code to mirror."""
     guard = Guard(lifeline, status, grace_s)
     try:
@@ -46,7 +56,7 @@ def main(lifeline: int, status: int, grace_s: float, command: list[str]) -> int:
         prctl(PR_SET_DUMPABLE, 0)  # that environment may hold a provider's secrets
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         leave_terminal()
-        return guard.run(command, environment)
+        return guard.run(command, environment, confinement)
     except OSError as error:
         guard.report(f"broken {error}")
         return NOT_STARTED
@@ -79,9 +89,11 @@ class Guard:
         except OSError:
             pass
 
-    def run(self, command: list[str], environment: dict[bytes, bytes]) -> int:
+    def run(
+        self, command: list[str], environment: dict[bytes, bytes], confinement: tuple[int, int]
+    ) -> int:
         """Run the command to its end and to the end of all it started; returns its exit code."""
-        failure = self.start(command, environment)
+        failure = self.start(command, environment, confinement)
         if failure:
             self.report(f"failed {failure}")
             return NOT_STARTED
@@ -93,14 +105,18 @@ class Guard:
         self.end_tree()
         return self.code
 
-    def start(self, command: list[str], environment: dict[bytes, bytes]) -> int:
+    def start(
+        self, command: list[str], environment: dict[bytes, bytes], confinement: tuple[int, int]
+    ) -> int:
         """Start the command; returns the error number if it cannot be executed, else 0."""
         me = posix.getpid()
         failure_r, failure_w = posix.pipe2(posix.O_CLOEXEC)
         self.child = posix.fork()
         if self.child == 0:
-            become(command, environment, me, failure_w)
-        posix.close(failure_w)
+            become(command, environment, me, failure_w, confinement)
+        for descriptor in (failure_w, *confinement):
+            if descriptor >= 0:
+                posix.close(descriptor)
         failure = posix.read(failure_r, 16)
         posix.close(failure_r)
         if failure:
@@ -167,6 +183,9 @@ class Guard:
         birth. What is stopped does not fork, keeps its number, and fills whatever limits the
         number of processes.
         """
+        if posix.getpid() == FIRST_IN_NAMESPACE:
+            posix.kill(-1, signal.SIGKILL)  # all others here, in one step that no fork outruns
+            return
         census, groups = Census(), set[int]()
         until = time.monotonic() + LONGEST_FREEZE_S
         while freeze(census, groups) and time.monotonic() < until:
@@ -266,12 +285,16 @@ def initial_environment() -> dict[bytes, bytes]:
     return dict(entry.split(b"=", 1) for entry in block.split(b"\0") if b"=" in entry)
 
 
-def prctl(option: int, value: int) -> None:
-    """Set an attribute of this process, through the C library that is already loaded."""
+def prctl(option: int, value: int, pointed: "bytes | int" = 0) -> None:
+    """Set an attribute of this process; `pointed` is what a pointer is to lead to."""
+    if call("prctl", option, value, pointed, 0, 0) != 0:
+        raise OSError(1, f"prctl({option}, {value}) was refused")
+
+
+def call(name: str, *arguments: "bytes | int") -> int:
+    """Call a function of the C library, which is loaded already."""
     library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None: what is loaded already
-    function = _ctypes.dlsym(library, "prctl")
-    if _ctypes.call_cdeclfunction(function, (option, value, 0, 0, 0)) != 0:
-        raise OSError(f"prctl({option}, {value}) was refused")
+    return int(_ctypes.call_cdeclfunction(_ctypes.dlsym(library, name), arguments))
 
 
 def leave_terminal() -> None:
@@ -300,13 +323,20 @@ def claim_the_processor() -> None:
         pass
 
 
-def become(command: list[str], environment: dict[bytes, bytes], guard: int, failure: int) -> None:
+def become(
+    command: list[str],
+    environment: dict[bytes, bytes],
+    guard: int,
+    failure: int,
+    confinement: tuple[int, int],
+) -> None:
     """Turn this fork into the command. Never returns; the error number goes to `failure`."""
     try:
         posix.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if posix.getppid() == guard:
             reset_signals()
+            confine(*confinement)
             posix.dup2(failure, 3, False)
             failure = 3
             posix.closerange(4, posix.sysconf("SC_OPEN_MAX"))
@@ -315,6 +345,29 @@ def become(command: list[str], environment: dict[bytes, bytes], guard: int, fail
         posix.write(failure, b"%d" % (error.errno or 1))
     finally:
         posix._exit(NOT_STARTED)
+
+
+def confine(rules: int, program: int) -> None:
+    """Take on a ruleset of Landlock and the filter in a file, whichever there is, for good."""
+    if rules >= 0 or program >= 0:
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+    if rules >= 0 and call("syscall", LANDLOCK_RESTRICT_SELF, rules, 0) != 0:
+        raise PermissionError(1, "Landlock was refused")
+    if program >= 0:
+        text = posix.pread(program, 65536, 0)
+        memory = memory_of(text)
+        # struct sock_fprog: how many instructions of eight bytes, padding, where they are
+        where = _ctypes.addressof(memory).to_bytes(8, sys.byteorder)
+        header = (len(text) // 8).to_bytes(8, sys.byteorder)
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, header + where)
+
+
+def memory_of(text: bytes) -> "_ctypes.Array[Any]":
+    """Return a copy that stays where it is and can tell where that is."""
+    character = type("character", (_ctypes._SimpleCData,), {"_type_": "c"})
+    array: Any = type("array", (_ctypes.Array,), {"_type_": character, "_length_": len(text)})
+    copy: _ctypes.Array[Any] = array.from_buffer_copy(text)
+    return copy
 
 
 def reset_signals() -> None:

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import subprocess
+from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,11 +24,13 @@ from fcntl import F_SETPIPE_SZ, fcntl
 from pathlib import Path
 from typing import Final, Literal
 
-from pluggableharness.guard import Ending, GuardedProcess, GuardLost, start
+from pluggableharness.guard import Confinement, Ending, GuardedProcess, GuardLost, start
 
-__all__ = ["Child", "Chunk", "Ending", "GuardLost", "Stream", "running"]
+__all__ = ["Child", "Chunk", "Confinement", "Ending", "GuardLost", "Stream", "running"]
 
 Stream = Literal["stdout", "stderr"]
+
+_STREAMS: Final[tuple[Stream, ...]] = ("stdout", "stderr")
 
 READ_BYTES: Final = 1024 * 1024
 """What one read asks for and what a pipe is made to hold, where its owner may: fewer, larger
@@ -49,23 +53,30 @@ async def running(
     env: Mapping[str, str],
     stdin: int = subprocess.DEVNULL,
     timeout_s: float | None = None,
+    confinement: Confinement | None = None,
 ) -> AsyncIterator[Child]:
     """Run a command while the block runs, and have everything gone when it is left (C11).
 
     `stdin` is a descriptor; by default the command finds it empty. After `timeout_s` seconds
     the command is stopped and `timed_out` is set; the events go on until all is gone.
+    `confinement` puts it into a sandbox, of which nothing is known here.
 
     Raises:
         OSError: the command cannot be executed; `filename` is the program or the folder.
         GuardLost: the guard was killed or could not work.
     """
-    with _Pipe("stdout") as stdout, _Pipe("stderr") as stderr:
+    with _Outputs() as outputs:
         process = await start(
-            argv, cwd=cwd, env=env, stdin=stdin, stdout=stdout.write_end, stderr=stderr.write_end
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=stdin,
+            stdout=outputs.write_ends["stdout"],
+            stderr=outputs.write_ends["stderr"],
+            confinement=confinement or Confinement(),
         )
-        stdout.close_write_end()
-        stderr.close_write_end()
-        child = Child(process, (stdout, stderr))
+        outputs.close_write_ends()
+        child = Child(process, outputs)
         timer = timeout_s and asyncio.get_running_loop().call_later(timeout_s, child._time_out)
         try:
             yield child
@@ -84,13 +95,13 @@ class Child:
     asked for, so a slow consumer slows the command (P14).
     """
 
-    def __init__(self, process: GuardedProcess, pipes: Sequence[_Pipe]) -> None:
+    def __init__(self, process: GuardedProcess, outputs: _Outputs) -> None:
         self.timed_out = False
         """Whether the command ran out of its time and was stopped for it."""
         self.ending: Ending | None = None
         """How the command ended, once that event has come."""
         self._process = process
-        self._pipes = list(pipes)
+        self._outputs = outputs
         self._wake = asyncio.Event()
         process.notify(self._wake.set)
 
@@ -117,22 +128,12 @@ class Child:
         await asyncio.sleep(0)
         while True:
             gone = self._process.is_gone
-            event = self._chunk() or self._new_ending()
+            event = self._outputs.read() or self._new_ending()
             if event:
                 return event
             if gone:
                 raise StopAsyncIteration
             await self._news()
-
-    def _chunk(self) -> Chunk | None:
-        for pipe in tuple(self._pipes):
-            data = pipe.read()
-            if data:
-                self._pipes.append(self._pipes.pop(self._pipes.index(pipe)))
-                return Chunk(data, pipe.stream)
-            if data is not None:
-                self._pipes.remove(pipe)
-        return None
 
     def _new_ending(self) -> Ending | None:
         if self.ending is None:
@@ -143,14 +144,12 @@ class Child:
     async def _news(self) -> None:
         """Wait until there is something to read, or the process has ended or is gone."""
         loop = asyncio.get_running_loop()
-        for pipe in self._pipes:
-            loop.add_reader(pipe.read_end, self._wake.set)
+        loop.add_reader(self._outputs.fileno(), self._wake.set)
         try:
             await self._wake.wait()
             self._wake.clear()
         finally:
-            for pipe in self._pipes:
-                loop.remove_reader(pipe.read_end)
+            loop.remove_reader(self._outputs.fileno())
 
     def _time_out(self) -> None:
         if self._process.ending is None:
@@ -158,34 +157,68 @@ class Child:
             self.stop()
 
 
-class _Pipe:
-    """One output stream of a child."""
+class _Outputs:
+    """The pipes of both output streams, read in the order in which they got something to read.
 
-    def __init__(self, stream: Stream) -> None:
-        self.stream: Stream = stream
-        self.read_end, self.write_end = os.pipe()
-        os.set_blocking(self.read_end, False)
-        try:
-            fcntl(self.write_end, F_SETPIPE_SZ, READ_BYTES)
-        except OSError:
-            pass  # the user's share of pipe memory is used up; it works with less
+    That order is the kernel's: an epoll of its own, which watches all the time and tells each
+    change once, lists first what was written to first, also when both were before anyone asked.
+    """
 
-    def __enter__(self) -> _Pipe:
+    def __init__(self) -> None:
+        self.write_ends: dict[Stream, int] = {}
+        self._streams: dict[int, Stream] = {}
+        self._ready: deque[int] = deque()
+        self._epoll = select.epoll()
+        for stream in _STREAMS:
+            read_end, self.write_ends[stream] = os.pipe()
+            self._streams[read_end] = stream
+            os.set_blocking(read_end, False)
+            _widen(read_end)
+            self._epoll.register(read_end, select.EPOLLIN | select.EPOLLET)
+
+    def __enter__(self) -> _Outputs:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self.read_end)
-        self.close_write_end()
+        self.close_write_ends()
+        self._epoll.close()
+        for read_end in self._streams:
+            os.close(read_end)
 
-    def close_write_end(self) -> None:
-        """Leave the write end to the child alone."""
-        if self.write_end >= 0:
-            os.close(self.write_end)
-            self.write_end = -1
+    def close_write_ends(self) -> None:
+        """Leave the write ends to the child alone."""
+        while self.write_ends:
+            os.close(self.write_ends.popitem()[1])
 
-    def read(self) -> bytes | None:
-        """Return what is there; None if nothing is yet, empty at the end."""
-        try:
-            return os.read(self.read_end, READ_BYTES)
-        except BlockingIOError:
-            return None
+    def fileno(self) -> int:
+        """Return a descriptor that is readable when there is news."""
+        return self._epoll.fileno()
+
+    def read(self) -> Chunk | None:
+        """Return the next chunk, or None if there is nothing to read now."""
+        changed = (read_end for read_end, _ in self._epoll.poll(0))
+        self._ready.extend(read_end for read_end in changed if read_end not in self._ready)
+        while self._ready:
+            read_end = self._ready.popleft()
+            data = _read(read_end)
+            if len(data) == READ_BYTES:
+                self._ready.append(read_end)
+            # With less it is empty now, and whatever comes next is told as a change.
+            if data:
+                return Chunk(data, self._streams[read_end])
+        return None
+
+
+def _widen(pipe: int) -> None:
+    try:
+        fcntl(pipe, F_SETPIPE_SZ, READ_BYTES)
+    except OSError:
+        pass  # the user's share of pipe memory is used up; it works with less
+
+
+def _read(pipe: int) -> bytes:
+    """Return what is there: nothing if nothing is yet, and nothing at the end."""
+    try:
+        return os.read(pipe, READ_BYTES)
+    except BlockingIOError:
+        return b""

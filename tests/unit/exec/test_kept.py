@@ -1,5 +1,6 @@
 """What is kept of output: all of it as long as it is little, then both ends and a file."""
 
+import asyncio
 import os
 import re
 import resource
@@ -23,12 +24,20 @@ ALL = 2 * END_BYTES
 
 
 def keep(folder: Path, *pieces: bytes) -> Shown:
-    output = KeptOutput(folder)
-    for piece in pieces:
-        output.add(Chunk(piece, "stdout"))
-    shown = output.shown()
-    output.close()
-    return shown
+    return kept_of(folder, *(Chunk(piece, "stdout") for piece in pieces))
+
+
+def kept_of(folder: Path, *chunks: Chunk) -> Shown:
+    async def run() -> Shown:
+        output = KeptOutput(folder)
+        try:
+            for chunk in chunks:
+                await output.add(chunk)
+            return await output.shown()
+        finally:
+            output.close()
+
+    return asyncio.run(run())
 
 
 def file_of(folder: Path, shown: Shown) -> Path:
@@ -81,7 +90,7 @@ def test_progress_that_overwrites_itself_is_not_cut_for_its_length(tmp_path: Pat
     assert keep(tmp_path, data).text == "done\n"
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 100_000),
     st.sampled_from(["x", "é", "漢", "😀", "x\n漢😀"]),
@@ -109,27 +118,34 @@ def test_what_is_left_out_and_what_is_shown_add_up(
 
 
 def test_streams_keep_their_order_in_text_and_file(tmp_path: Path) -> None:
-    output = KeptOutput(tmp_path)
-    for data, stream in ((b"o", "stdout"), (b"e", "stderr"), (b"o2", "stdout")):
-        output.add(Chunk(data, stream))  # type: ignore[arg-type]
-    assert output.shown().text == "oeo2"
-    for _ in range(40):
-        output.add(Chunk(b"e" * 10_000, "stderr"))
-        output.add(Chunk(b"o" * 10_000, "stdout"))
-    shown = output.shown()
-    output.close()
+    few = [Chunk(b"o", "stdout"), Chunk(b"e", "stderr"), Chunk(b"o2", "stdout")]
+    assert kept_of(tmp_path, *few).text == "oeo2"
+    many = [Chunk(b"e" * 10_000, "stderr"), Chunk(b"o" * 10_000, "stdout")] * 40
+    shown = kept_of(tmp_path, *few, *many)
     assert file_of(tmp_path, shown).read_bytes() == b"oeo2" + (b"e" * 10_000 + b"o" * 10_000) * 40
 
 
-def test_memory_does_not_grow_with_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output_file, "LARGEST", 1000)
+async def test_memory_does_not_grow_with_output(tmp_path: Path) -> None:
     output = KeptOutput(tmp_path)
     for number in range(20_000):
-        output.add(Chunk(b"x" * (number % 997), "stdout" if number % 2 else "stderr"))
+        await output.add(Chunk(b"x" * (number % 997), "stdout" if number % 2 else "stderr"))
     held = [*output._head.parts, *output._tail.parts]
     assert sum(len(data) for _, data in held) == ALL
     assert len(held) < 1000
     output.close()
+
+
+async def test_a_cancel_makes_no_gap_in_the_file(tmp_path: Path) -> None:
+    output = KeptOutput(tmp_path)
+    for number in range(60):
+        adding = asyncio.create_task(output.add(Chunk(b"%05d" % number * 20_000, "stdout")))
+        await asyncio.sleep(0)
+        adding.cancel()
+        await asyncio.wait([adding])
+    shown = await output.shown()
+    output.close()
+    whole = b"".join(b"%05d" % number * 20_000 for number in range(60))
+    assert file_of(tmp_path, shown).read_bytes() == whole
 
 
 def test_the_file_and_its_folder_are_for_the_owner_and_not_for_git(tmp_path: Path) -> None:

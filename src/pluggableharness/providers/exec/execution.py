@@ -30,11 +30,20 @@ async def execute(
         asyncio.CancelledError: the call was cancelled; all is gone by then, and recorded.
     """
     shell = ctx.settings.shell
-    env = command_environment(ctx.settings.env)
+    sandbox = ctx.settings.confined
+    env = command_environment({**sandbox.environment(), **ctx.settings.env})
     try:
-        with invocation(shell, command) as (argv, stdin):
+        with (
+            invocation(shell, command) as (argv, stdin),
+            sandbox.around(ctx.working_directory, folder) as confinement,
+        ):
             async with running(
-                argv, cwd=folder, env=env, stdin=stdin, timeout_s=timeout_s
+                argv,
+                cwd=folder,
+                env=env,
+                stdin=stdin,
+                timeout_s=timeout_s,
+                confinement=confinement,
             ) as child:
                 await _follow(ctx, record, child)
                 return child.timed_out
@@ -48,14 +57,14 @@ async def _follow(ctx: Context[Any], record: Record, child: Child) -> None:
     relay = _Relay(ctx)
     try:
         async for event in child:
-            record.add(event)
+            await record.add(event)
             await relay.send(event)
     except asyncio.CancelledError:
         # Nobody listens any more, but what there was is part of the report (P26).
         relay.abandon()
         child.stop()
         async for event in child:
-            record.add(event)
+            await record.add(event)
         raise
     finally:
         await relay.settle()

@@ -42,42 +42,43 @@ class KeptOutput:
         self._tail = _Segments()
         self._file: OutputFile | None = None
 
-    def add(self, chunk: Chunk) -> None:
-        """Take a chunk."""
+    async def add(self, chunk: Chunk) -> None:
+        """Take a chunk; waits while the file is behind by more than one."""
         data = chunk.data
         self.total_bytes += len(data)
         if self.total_bytes > 2 * END_BYTES:
-            self._spill()
-        if self._file:
-            self._file.write(data)
+            await self._spill()
+        file = self._file
         room = END_BYTES - self._head.size
         if room > 0:
             self._head.add(chunk.stream, data[:room])
-            data = data[room:]
-        if data:
-            self._tail.add(chunk.stream, data[-END_BYTES:])
+        if len(data) > room:
+            self._tail.add(chunk.stream, data[max(room, len(data) - END_BYTES, 0) :])
             self._tail.keep_last(END_BYTES)
+        if file:
+            await file.write(data)
 
-    def shown(self) -> Shown:
-        """Return what the model is to see."""
+    async def shown(self) -> Shown:
+        """Return what the model is to see, once the file is written."""
         if self._file is None:
             whole = decode((*self._head.parts, *self._tail.parts), ends=True)
             text = readable(whole)
             if len(text) <= 2 * END_CHARACTERS:
                 return Shown(text, False, self.total_bytes)
-            self._spill()
-            return self._cut(whole[:END_CHARACTERS], whole[-END_CHARACTERS:])
+            await self._spill()
+            return await self._cut(whole[:END_CHARACTERS], whole[-END_CHARACTERS:])
         head = decode(self._head.parts, ends=False)
         tail = without_torn_start(decode(self._tail.parts, ends=True))
-        return self._cut(head[:END_CHARACTERS], tail[-END_CHARACTERS:])
+        return await self._cut(head[:END_CHARACTERS], tail[-END_CHARACTERS:])
 
     def close(self) -> None:
         """Close the file, if there is one."""
         if self._file:
             self._file.close()
 
-    def _cut(self, head: str, tail: str) -> Shown:
+    async def _cut(self, head: str, tail: str) -> Shown:
         assert self._file
+        await self._file.settle()
         elided = self.total_bytes - size_of(head) - size_of(tail)
         name = self._file.name if self._file.exists else None
         where = f"; the whole output is in {name}" if name else ""
@@ -85,12 +86,13 @@ class KeptOutput:
         text = readable(head) + mark + readable(tail)
         return Shown(text, True, self.total_bytes, name, self._file.problem)
 
-    def _spill(self) -> None:
+    async def _spill(self) -> None:
         """Begin the file, if it is not begun, with all that is here."""
         if self._file is None:
             self._file = OutputFile(self._working_directory)
-            for _, data in (*self._head.parts, *self._tail.parts):
-                self._file.write(data)
+            await self._file.write(
+                b"".join(data for _, data in (*self._head.parts, *self._tail.parts))
+            )
 
 
 class _Segments:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +28,8 @@ class OutputFile:
 
     What keeps it from being made or written costs the command nothing: `problem` says it. The
     folder holds a `.gitignore` of its own and nothing of `.agent` itself is touched, since a
-    project may well keep the rest of that folder in git.
+    project may well keep the rest of that folder in git. A thread of its own does the writing,
+    so that neither a slow disk nor a gigabyte holds up the loop.
     """
 
     def __init__(self, working_directory: Path) -> None:
@@ -36,6 +39,8 @@ class OutputFile:
         self._left = LARGEST
         self._uncached_at = LARGEST
         self._descriptor = -1
+        self._thread = ThreadPoolExecutor(1)
+        self._last: asyncio.Future[None] | None = None
         try:
             self._descriptor = _create(working_directory, Path(self.name).name)
         except OSError as error:
@@ -46,8 +51,28 @@ class OutputFile:
         """Whether there is a file at all."""
         return self._descriptor >= 0
 
-    def write(self, data: bytes | bytearray) -> None:
-        """Add bytes, as far as they fit."""
+    async def write(self, data: bytes) -> None:
+        """Add bytes, as far as they fit; waits until those before them are written.
+
+        The bytes are on their way already when it waits, so a cancel makes no gap.
+        """
+        before = self._last
+        self._last = asyncio.get_running_loop().run_in_executor(self._thread, self._write, data)
+        if before:
+            await asyncio.shield(before)
+
+    async def settle(self) -> None:
+        """Wait until everything is written, or known not to be."""
+        if self._last:
+            await asyncio.shield(self._last)
+
+    def close(self) -> None:
+        """Close the file once all is written; it stays where it is. Does not wait."""
+        if self.exists:
+            self._thread.submit(os.close, self._descriptor)
+        self._thread.shutdown(wait=False)
+
+    def _write(self, data: bytes) -> None:
         rest = memoryview(data)[: self._left]
         self._left -= len(rest)
         if len(rest) < len(data) and not self.problem:
@@ -65,11 +90,6 @@ class OutputFile:
             self._uncached_at = self._left
             start = max(0, LARGEST - self._left - UNCACHE_REACH)
             os.posix_fadvise(self._descriptor, start, UNCACHE_REACH, os.POSIX_FADV_DONTNEED)
-
-    def close(self) -> None:
-        """Close the file; it stays where it is."""
-        if self.exists:
-            os.close(self._descriptor)
 
     def _fail(self, error: OSError) -> None:
         what = f"{self.name} is incomplete" if self.exists else "the whole output was not kept"

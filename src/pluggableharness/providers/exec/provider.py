@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 from pluggableharness.providers.exec.execution import execute
 from pluggableharness.providers.exec.places import folder_of
 from pluggableharness.providers.exec.record import Record
+from pluggableharness.providers.exec.sandbox import Sandbox, chosen
 from pluggableharness.sdk import Context, Doc, Gt, Le, Provider, TimedOut
 from pluggableharness.sdk.render import CodeBlock, Group, Node, Style, Text
 
@@ -25,8 +26,18 @@ class Settings:
         dict[str, str], Doc("Variables that every command gets beside the usual few")
     ] = field(default_factory=dict)
     sandbox: Annotated[
-        str, Doc('How commands are confined. "none": they may do whatever you may')
-    ] = "none"
+        str | None,
+        Doc(
+            'How commands are confined: "workspace" (they write below `roots` and to a private '
+            '/tmp alone; the default where the system can do it), "read_only", or "none" (they '
+            "may do whatever you may)"
+        ),
+    ] = None
+    roots: Annotated[
+        list[str],
+        Doc("Folders that sandboxed commands may write to; the working directory when empty"),
+    ] = field(default_factory=list)
+    network: Annotated[bool, Doc("Whether sandboxed commands have the network")] = False
 
     def __post_init__(self) -> None:
         """Refuse what no command could be run with (P28)."""
@@ -35,10 +46,15 @@ class Settings:
         for name, value in self.env.items():
             if not name or "=" in name or "\0" in name + value:
                 raise ValueError(f"env: {name!r} cannot be a variable of a process")
-        if self.sandbox != "none":
-            raise ValueError(
-                f'sandbox: {self.sandbox!r} is not available in this version; expected "none"'
-            )
+        if any(not root or "\0" in root for root in self.roots):
+            raise ValueError("roots: expected the paths of folders")
+        if self.sandbox is not None:
+            chosen(self.sandbox, self.roots, network=self.network)
+
+    @property
+    def confined(self) -> Sandbox:
+        """How commands are confined."""
+        return chosen(self.sandbox, self.roots, network=self.network)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +99,9 @@ async def bash(
     record = Record(ctx.working_directory, note)
     try:
         timed_out = await execute(ctx, record, command, folder, timeout_s)
-        fields = record.fields()
+        fields = await record.fields()
     except asyncio.CancelledError:
-        ctx.report = record.fields()
+        ctx.report = await record.fields()
         raise
     finally:
         record.close()
@@ -110,7 +126,9 @@ async def preview(
     folder, note = folder_of(ctx.working_directory, working_directory)
     nodes: list[Node] = [Text(description)] if description else []
     nodes.append(CodeBlock(command, "bash"))
-    nodes.append(Text(f"in {folder}, at most {timeout_s:g} s, not sandboxed", Style.DIM))
+    nodes.append(
+        Text(f"in {folder}, at most {timeout_s:g} s, {ctx.settings.confined.says()}", Style.DIM)
+    )
     if note:
         nodes.append(Text(note, Style.WARNING))
     return Group(nodes)

@@ -19,17 +19,17 @@ class Record:
         self._output = KeptOutput(working_directory)
         self._ending: Ending | None = None
 
-    def add(self, event: Chunk | Ending) -> None:
+    async def add(self, event: Chunk | Ending) -> None:
         """Take an event of the running command."""
         match event:
             case Chunk():
-                self._output.add(event)
+                await self._output.add(event)
             case Ending():
                 self._ending = event
 
-    def fields(self) -> dict[str, Any]:
+    async def fields(self) -> dict[str, Any]:
         """Return the fields of the result that are known, without those that say nothing."""
-        shown = self._output.shown()
+        shown = await self._output.shown()
         notes = [note for note in (self._note, shown.note) if note]
         fields = {
             "exit_code": self._ending and self._ending.exit_code,

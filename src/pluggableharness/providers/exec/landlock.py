@@ -1,0 +1,116 @@
+"""The sandbox of systems that let nobody have a namespace: Landlock, with the filter (C14).
+
+Makes the rules for what a command may open. They are taken on in the guard's fork, between
+guard and command, so that the guard itself is out of the command's reach.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+_CREATE_RULESET, _ADD_RULE = 444, 445
+_VERSION_ASKED: Final = 1
+_PATH_BENEATH: Final = 1
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_FOLDER = 1, 2, 4, 8
+MAKE_CHARACTER_DEVICE, MAKE_BLOCK_DEVICE = 1 << 6, 1 << 11
+TRUNCATE: Final = 1 << 14
+ON_FILES: Final = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | 1 << 15
+TCP: Final = 3
+SIGNALS_AND_ABSTRACT_SOCKETS: Final = 3
+READ: Final = EXECUTE | READ_FILE | READ_FOLDER
+
+OLDEST: Final = 3
+"""The first version that sees truncation, without which files outside could be emptied."""
+
+DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
+
+
+@cache
+def version() -> int:
+    """Return the system's version of Landlock, 0 without."""
+    try:
+        return _call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_ASKED))
+    except OSError:
+        return 0
+
+
+def rules(writable: Iterable[Path], *, network: bool) -> int:
+    """Return a new ruleset's descriptor: everything readable but /proc's processes.
+
+    Raises:
+        OSError: the system makes none.
+    """
+    known = version()
+    handled = _accesses(known)
+    ruleset = _create(handled, known, network=network)
+    try:
+        for path in _readable():
+            _allow(ruleset, path, READ & handled)
+        for name in DEVICES:
+            _allow(ruleset, Path("/dev", name), (READ_FILE | WRITE_FILE) & handled)
+        devices = MAKE_CHARACTER_DEVICE | MAKE_BLOCK_DEVICE
+        for path in writable:
+            _allow(ruleset, path, handled & ~devices)
+    except BaseException:
+        os.close(ruleset)
+        raise
+    return ruleset
+
+
+def _accesses(known: int) -> int:
+    """Return all accesses to files that this version can refuse."""
+    bits = 13 + (known >= 2) + (known >= 3) + (known >= 5)
+    return (1 << bits) - 1
+
+
+def _create(handled: int, known: int, *, network: bool) -> int:
+    attributes = struct.pack("=Q", handled)
+    if known >= 4:
+        attributes += struct.pack("=Q", 0 if network else TCP)
+    if known >= 6:
+        attributes += struct.pack("=Q", SIGNALS_AND_ABSTRACT_SOCKETS)
+    return _call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+
+
+def _readable() -> Iterable[Path]:
+    """Give what may be read. A rule for / would take in the processes of everyone."""
+    yield from (path for path in Path("/").iterdir() if path.name != "proc")
+    for path in Path("/proc").iterdir():
+        if not path.name.isdigit() and not path.is_symlink() and path.name != "kcore":
+            yield path
+
+
+def _allow(ruleset: int, path: Path, access: int) -> None:
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return  # what is not there needs no rule
+    try:
+        if not path.is_dir():
+            access &= ON_FILES
+        rule = struct.pack("=Qi", access, descriptor)
+        _call(
+            _ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(_PATH_BENEATH), rule, ctypes.c_uint32(0)
+        )
+    finally:
+        os.close(descriptor)
+
+
+def _call(number: int, *arguments: object) -> int:
+    result = int(_libc().syscall(ctypes.c_long(number), *arguments))
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)

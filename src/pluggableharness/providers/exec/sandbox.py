@@ -1,0 +1,192 @@
+"""How commands are confined: what was asked for, what this machine can do, one of them per call.
+
+Chooses between bubblewrap, Landlock and nothing (C14). What each does is theirs to know.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+
+from pluggableharness.providers.exec import bubblewrap, landlock, seccomp
+from pluggableharness.providers.exec.private import private_directory
+from pluggableharness.sdk import ExecutionFailed, PermissionDenied
+from pluggableharness.sdk.processes import Confinement
+
+
+class Mode(Enum):
+    """What commands may change."""
+
+    NONE = "none"
+    WORKSPACE = "workspace"
+    READ_ONLY = "read_only"
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """What this machine confines commands with, found by trying."""
+
+    name: str
+    """For a person: "bubblewrap (/usr/bin/bwrap)"."""
+    machine: seccomp.Machine
+    bubblewrap: tuple[str, ...] = ()
+    """The start of its command line; empty for Landlock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """This machine can confine nothing."""
+
+    why: str
+
+
+@cache
+def mechanism() -> Mechanism | Unavailable:
+    """Find out what works here. Tried once a process; takes some milliseconds."""
+    machine = seccomp.machine()
+    if machine is None:
+        return Unavailable("there is no filter of system calls for this kind of processor")
+    program = bubblewrap.find()
+    why = "bubblewrap is not installed"
+    if program:
+        try:
+            start = bubblewrap.working(program)
+        except OSError as error:
+            why = f"bubblewrap does not work ({error})"
+        else:
+            return Mechanism(f"bubblewrap ({program})", machine, start)
+    version = landlock.version()
+    if version >= landlock.OLDEST:
+        return Mechanism(f"Landlock version {version}, since {why}", machine)
+    needed = f"version {landlock.OLDEST} is needed (Linux 6.2)"
+    return Unavailable(f"{why}, and Landlock is at version {version}, where {needed}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """How the commands of one provider are confined."""
+
+    mode: Mode
+    roots: tuple[str, ...]
+    network: bool
+    found: Mechanism | Unavailable
+
+    @property
+    def confines(self) -> bool:
+        """Whether commands are confined at all."""
+        return self.mode is not Mode.NONE
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that lead programs to what they may write."""
+        if not isinstance(self.found, Mechanism) or not self.confines:
+            return {}
+        temporary = "/tmp" if self.found.bubblewrap else str(private_directory())  # noqa: S108 - a private one
+        return {
+            "TMPDIR": temporary,
+            "XDG_CACHE_HOME": f"{temporary}/.cache",
+            "npm_config_cache": f"{temporary}/.npm",
+        }
+
+    @contextmanager
+    def around(self, working_directory: Path, folder: Path) -> Iterator[Confinement | None]:
+        """Give what confines one command that runs in `folder`; None for nothing.
+
+        Raises:
+            PermissionDenied: the folder is none that a sandboxed command sees.
+            ExecutionFailed: the system does not give what it gave before.
+        """
+        if not self.confines or not isinstance(self.found, Mechanism):
+            yield None
+            return
+        # A folder may be deleted and reached by a link; what counts is where it is now.
+        writable = self._writable(working_directory)
+        try:
+            private = private_directory()
+            confinement = self._confinement(self.found, writable, private, folder.resolve())
+        except OSError as error:
+            raise ExecutionFailed(f"the sandbox cannot be made: {error}") from error
+        try:
+            yield confinement
+        finally:
+            for descriptor in {*confinement.descriptors, confinement.rules, confinement.filter}:
+                if descriptor >= 0:
+                    os.close(descriptor)
+
+    def says(self) -> str:
+        """Return a few words for the person at the gate."""
+        if not self.confines:
+            return "not sandboxed"
+        network = "network" if self.network else "no network"
+        if self.mode is Mode.READ_ONLY:
+            return f"sandboxed: read only, {network}"
+        return f"sandboxed: writes below {', '.join(self.roots) or 'here'} alone, {network}"
+
+    def _writable(self, working_directory: Path) -> tuple[Path, ...]:
+        if self.mode is Mode.READ_ONLY:
+            return ()
+        roots = self.roots or (str(working_directory),)
+        return tuple((working_directory / root).expanduser().resolve() for root in roots)
+
+    def _confinement(
+        self, found: Mechanism, writable: Sequence[Path], private: Path, folder: Path
+    ) -> Confinement:
+        if not found.bubblewrap:
+            # Without a network namespace the filter is all there is against datagrams.
+            families = seccomp.NETWORK if self.network else ()
+            rules = landlock.rules((*writable, private), network=self.network)
+            return Confinement(rules=rules, filter=_readable(found.machine, families))
+        inside = folder.is_relative_to(bubblewrap.SERVICES)
+        if inside and not any(folder.is_relative_to(root) for root in writable):
+            raise PermissionDenied(
+                f"working_directory: {folder} is not there for sandboxed commands; "
+                "run in another folder, or add it to `roots` of provider exec"
+            )
+        descriptor = _readable(found.machine, seccomp.NETWORK)
+        view = bubblewrap.view(writable, private, folder, network=self.network)
+        prefix = (*found.bubblewrap, *view, "--seccomp", str(descriptor), "--")
+        return Confinement(prefix=prefix, descriptors=(descriptor,))
+
+
+def _readable(machine: seccomp.Machine, families: Sequence[int]) -> int:
+    """Return a descriptor from which the filter can be read."""
+    descriptor = os.memfd_create("filter")
+    os.write(descriptor, seccomp.assembled(machine, families))
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def chosen(asked: str | None, roots: Sequence[str], *, network: bool) -> Sandbox:
+    """Return the sandbox for settings; without a wish the strictest sensible one there is.
+
+    Raises:
+        ValueError: what was asked for is unknown, or not possible here.
+    """
+    if asked == Mode.NONE.value:
+        return Sandbox(Mode.NONE, (), network, Unavailable('sandbox is "none"'))
+    try:
+        mode = Mode(asked) if asked else Mode.WORKSPACE
+    except ValueError:
+        known = ", ".join(f'"{one.value}"' for one in Mode)
+        raise ValueError(f"sandbox: {asked!r} is none of {known}") from None
+    found = mechanism()
+    if isinstance(found, Unavailable):
+        if asked:
+            raise ValueError(
+                f'sandbox: "{asked}" is not possible here: {found.why}. '
+                'Change that, or set sandbox = "none" to run commands unconfined'
+            )
+        return Sandbox(Mode.NONE, (), network, found)
+    return Sandbox(mode, tuple(roots), network, found)
+
+
+def ability() -> str:
+    """Return what this machine can do, for the log at the start and for doctor."""
+    found = mechanism()
+    if isinstance(found, Unavailable):
+        return f"commands cannot be sandboxed here: {found.why}"
+    return f"commands can be sandboxed, by {found.name}"
