@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from pluggableharness.kernel.config.config import Config, OriginKind, ProviderConfig
+from pluggableharness.kernel.config.config import Config, Hook, OriginKind, ProviderConfig
 from pluggableharness.kernel.config.config import Profile as WrittenProfile
 from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules, keeper
 from pluggableharness.kernel.config.identity import Found, locate
@@ -27,6 +27,12 @@ from pluggableharness.kernel.config.versions import satisfies
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.event import Producer
+from pluggableharness.kernel.domain.hook import (
+    HOOK_TIMEOUT_S,
+    HookMode,
+    HookPoint,
+    Subscription,
+)
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
 from pluggableharness.kernel.first_party import first_party
@@ -101,6 +107,7 @@ def setup_of(
         },
         default_timeout_s=config.settings.default_timeout_s,
         gate_reads=config.settings.gate_reads,
+        hooks=tuple(map(_subscription, config.hooks)),
         policy_files=frozenset({str(config.path), str(granted)}),
         keep_grant=keeper(granted, shown_path(granted)),
         admit=partial(_admit, config, gate),
@@ -129,6 +136,12 @@ def _agent(written: WrittenProfile) -> Profile:
         default.depth if depth is None else depth,
         default.max_concurrent_subagents if at_once is None else at_once,
     )
+
+
+def _subscription(written: Hook) -> Subscription:
+    timeout_s = HOOK_TIMEOUT_S if written.timeout_s is None else written.timeout_s
+    mode = HookMode(written.mode)
+    return Subscription(HookPoint(written.point), written.provider, mode, timeout_s)
 
 
 def _spec(provider: ProviderConfig, found: Found, environment: Mapping[str, str]) -> ProviderSpec:
