@@ -15,7 +15,8 @@ from pluggableharness.kernel.frontends.terminal import Terminal
 
 async def ask(frontend: Terminal, name: str) -> None:
     answer = await frontend.decide(item(call(BASH, name, command=f"run {name}")), "")
-    print(f"ANSWER {name} {answer}", flush=True)
+    said = f"Answer(allow={answer.allow}, reason={answer.reason!r})" if answer else None
+    print(f"ANSWER {name} {said}", flush=True)
 
 
 async def main() -> None:

@@ -38,7 +38,7 @@ async def test_a_question_shows_risk_name_and_exact_arguments() -> None:
             r'│ command    "rm -rf ~ \r\x1b[2K   command: ls -la"',
             "│ timeout_s  5",
             "│ asked: default for resource",
-            "└ a allow · d deny · ? help > allowed",
+            "└ a allow · d deny · e edit · ? help > allowed",
         ]
 
 
@@ -128,7 +128,7 @@ async def test_news_does_not_tear_an_open_question() -> None:
             terminal.type("a\n")
             await asyncio.wait_for(question, BOUND_S)
         assert terminal.screen[-4:] == [
-            "└ a allow · d deny · ? help > allowed",
+            "└ a allow · d deny · e edit · ? help > allowed",
             "▸ exec.bash make",
             "  ┊ meanwhile",
             "✓ exec.bash · 0 ms",

@@ -1,18 +1,20 @@
 """Puts a plan item to a person and waits for a clear answer (K10, K10a). Uses rich."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.text import Text
 
 from pluggableharness.kernel.domain.operation import Risk
-from pluggableharness.kernel.domain.plan import Answer, PlanItem
+from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem, Scope
+from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.frontends.child_lines import place
 from pluggableharness.kernel.frontends.drawing import Drawing
 from pluggableharness.kernel.frontends.keys import Keys
 from pluggableharness.kernel.frontends.lines import exact, fold, hang
 from pluggableharness.kernel.frontends.looks import Looks
-from pluggableharness.kernel.frontends.reply import Reply, understood
+from pluggableharness.kernel.frontends.reply import Reply, chosen, clear_yes, edited, understood
 from pluggableharness.kernel.frontends.screen import Screen
 from pluggableharness.kernel.frontends.text import shown
 
@@ -74,6 +76,17 @@ class Question:
                     return Answer(allow=True)
                 case Reply.DENY:
                     return Answer(allow=False, reason=await self._denied(typed, reason))
+                case Reply.SESSION | Reply.ALWAYS:
+                    asides += 1
+                    lasting = Lasting.SESSION if reply is Reply.SESSION else Lasting.ALWAYS
+                    scope = await self._scope(lasting)
+                    if scope is not None:
+                        return Answer(allow=True, lasting=lasting, scope=scope)
+                case Reply.EDIT:
+                    asides += 1
+                    arguments = await self._edit()
+                    if arguments is not None:
+                        return Answer(allow=True, arguments=arguments)
                 case Reply.HELP:
                     asides += 1
                     self._help(hides)
@@ -112,17 +125,88 @@ class Question:
     async def _typed(self, hides: bool) -> str | None:
         dot = f" {self.screen.looks.glyphs.dot} "
         prompt = Text.assemble((self.screen.looks.glyphs.bottom + " ", "faint"))
-        prompt.append("a").append(" allow" + dot, "faint").append("d").append(
-            " deny" + dot, "faint"
-        )
+        prompt.append("a").append(" allow" + dot, "faint")
+        if self.item.scopes:
+            prompt.append("s").append(" session" + dot, "faint")
+            prompt.append("k").append(" always" + dot, "faint")
+        prompt.append("d").append(" deny" + dot, "faint")
+        prompt.append("e").append(" edit" + dot, "faint")
         if hides:
             prompt.append("v").append(" show all" + dot, "faint")
         prompt.append("?").append(" help ", "faint").append("> ")
+        return await self._key(prompt)
+
+    async def _key(self, prompt: Text) -> str | None:
         try:
             return await self.keys.key(lambda: self.screen.question(prompt, end=""))
         except BaseException:
             self._say(Text("no longer asked", "warning"))
             raise
+
+    async def _scope(self, lasting: Lasting) -> Scope | None:
+        """What the answer is to cover, of what is offered; None when the person goes back."""
+        scopes = self.item.scopes
+        if not scopes:
+            self._say(Text("this can only be allowed once", "warning"))
+            return None
+        how_long = "for this session" if lasting is Lasting.SESSION else "for always"
+        self._say(Text(f"allowed {how_long}:"))
+        for number, scope in enumerate(scopes, 1):
+            self._barred(f"{number}  {scope.covers}")
+        numbers = "1" if len(scopes) == 1 else f"1-{len(scopes)}"
+        typed = await self._key(self._prompt(f"{numbers}, or Return to go back > "))
+        picked = chosen(typed or "", [scope.covers for scope in scopes], several=False)
+        if not picked:
+            self._say(Text("nothing allowed yet", "warning"))
+            return None
+        scope = next(scope for scope in scopes if scope.covers == picked[0])
+        if lasting is Lasting.ALWAYS and not await self._confirmed(scope):
+            return None
+        self._say(Text(f"allowed {how_long}", "success"))
+        return scope
+
+    async def _confirmed(self, scope: Scope) -> bool:
+        """Whether the rule is to be written, exactly as shown (K10)."""
+        self._say(Text("this rule will be written:"))
+        for line in scope.rule.rstrip("\n").split("\n"):
+            self._barred(line)
+        typed = await self._key(self._prompt("y to write it, anything else to go back > "))
+        if clear_yes(typed):
+            return True
+        self._say(Text("nothing written", "warning"))
+        return False
+
+    async def _edit(self) -> JsonObject | None:
+        """The arguments as the person wants them; None when they go back or it is no edit."""
+        self._say(Text("edit:"))
+        arguments = self.item.call.arguments
+        self._barred(json.dumps(arguments, ensure_ascii=False))
+        self.screen.question(
+            self._prompt("NAME=VALUE, or all as JSON; Return to go back > "), end=""
+        )
+        try:
+            line = await self.keys.line()
+        except BaseException:
+            self._say(Text("no longer asked", "warning"))
+            raise
+        if line is None or not self.keys.is_terminal:
+            self._say(Text())
+        if not line or not line.strip():
+            self._say(Text("not edited", "warning"))
+            return None
+        try:
+            return edited(line.strip(), arguments)
+        except ValueError as failure:
+            self._barred(f"not edited: {failure}")
+            return None
+
+    def _prompt(self, words: str) -> Text:
+        return Text.assemble((self.screen.looks.glyphs.bottom + " ", "faint"), words)
+
+    def _barred(self, text: str) -> None:
+        """Text of anyone's, exact, behind the bar that no content can draw."""
+        for piece in fold(exact(text, self.screen.looks, whole=True).text, self.screen.width - 2):
+            self._say(Text.assemble((self.screen.looks.glyphs.bar + " ", "faint"), piece))
 
     async def _denied(self, typed: str | None, reason: str) -> str:
         self._say(Text("denied", "error"))
@@ -147,6 +231,8 @@ class Question:
         lines = [
             Text("a, y  allow: the call runs, exactly as shown"),
             Text("d, n  deny: it does not run; you may say why, and the model reads it"),
+            *(self._lasting_help() if self.item.scopes else []),
+            Text("e     edit the arguments; the call is checked and shown again before it runs"),
             *([Text("v     show everything, however long it is")] if hides else []),
             Text("?     this help; Return alone and the end of the input count as no"),
             *Drawing(self.screen.looks, self.screen.width - 2).prose(about),
@@ -154,6 +240,13 @@ class Question:
         for line in lines:
             for piece in fold(line, self.screen.width - 2):
                 self._say(Text.assemble((self.screen.looks.glyphs.bar + " ", "faint"), piece))
+
+    @staticmethod
+    def _lasting_help() -> list[Text]:
+        return [
+            Text("s     allow for this session; you choose what that covers"),
+            Text("k     allow for always: a rule is shown, and kept beside agent.hcl"),
+        ]
 
     def _say(self, line: Text) -> None:
         self.screen.question(line)

@@ -1,11 +1,17 @@
 """What a person's keystrokes mean. Pure: reads nothing and shows nothing."""
 
+import json
 from enum import Enum
+
+from pluggableharness.kernel.domain.values import Json, JsonObject
 
 _ALLOW = ("a", "y", "allow", "yes")
 _DENY = ("d", "n", "deny", "no")
 _HELP = ("?", "h", "help")
 _SHOW = ("v", "view")
+_SESSION = ("s", "session")
+_ALWAYS = ("k", "keep", "always")
+_EDIT = ("e", "edit")
 _EMPTY = ("", "\r", "\n", "\r\n", "\x04")
 
 
@@ -16,6 +22,9 @@ class Reply(Enum):
     DENY = "deny"
     HELP = "help"
     SHOW = "show"
+    SESSION = "session"
+    ALWAYS = "always"
+    EDIT = "edit"
     UNCLEAR = "unclear"
 
 
@@ -33,10 +42,57 @@ def understood(typed: str | None) -> tuple[Reply, str]:
         return Reply.DENY, rest
     if rest:
         return Reply.UNCLEAR, ""
-    for words, reply in ((_ALLOW, Reply.ALLOW), (_HELP, Reply.HELP), (_SHOW, Reply.SHOW)):
+    for words, reply in _MEANT:
         if word in words:
             return reply, ""
     return Reply.UNCLEAR, ""
+
+
+_MEANT = (
+    (_ALLOW, Reply.ALLOW),
+    (_SESSION, Reply.SESSION),
+    (_ALWAYS, Reply.ALWAYS),
+    (_EDIT, Reply.EDIT),
+    (_HELP, Reply.HELP),
+    (_SHOW, Reply.SHOW),
+)
+
+
+def clear_yes(typed: str | None) -> bool:
+    """Whether a plain question was answered by yes, and nothing beside it."""
+    return typed is not None and typed.strip().lower() in _ALLOW
+
+
+def edited(typed: str, arguments: JsonObject) -> JsonObject:
+    """Arguments after an edit: all of them as a JSON object, or one as NAME=VALUE.
+
+    A value is JSON where the argument it replaces is no text, and text as it stands otherwise.
+    Raises ValueError that says what is expected.
+    """
+    if typed.startswith("{"):
+        whole = _json(typed)
+        if not isinstance(whole, dict):
+            raise ValueError("all arguments are one JSON object")
+        return whole
+    name, equals, value = typed.partition("=")
+    if not equals or name.strip() not in arguments:
+        known = ", ".join(arguments)
+        raise ValueError(f"NAME=VALUE, or all arguments as a JSON object; names: {known}")
+    was = arguments[name.strip()]
+    return {**arguments, name.strip(): value if isinstance(was, str) else _json(value)}
+
+
+def _json(text: str) -> Json:
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is no JSON")
+
+    try:
+        value: Json = json.loads(text, parse_constant=refuse)
+    except RecursionError as failure:
+        raise ValueError("this JSON is nested too deeply") from failure
+    except json.JSONDecodeError as failure:
+        raise ValueError(f"not JSON: {failure.msg} at character {failure.pos + 1}") from failure
+    return value
 
 
 def chosen(typed: str, options: list[str], *, several: bool) -> list[str] | None:
