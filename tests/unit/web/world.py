@@ -107,7 +107,7 @@ async def _converse(
         done, pending = await asyncio.wait((talking, gone), return_when=asyncio.FIRST_COMPLETED)
         for task in pending:
             task.cancel()
-        await asyncio.gather(*pending, return_exceptions=True)
+        await asyncio.gather(talking, gone, return_exceptions=True)
         if gone in done:
             server.closed.set()
             return

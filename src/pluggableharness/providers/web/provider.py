@@ -8,7 +8,7 @@ from pluggableharness.providers.web.engines import LIMIT, USUAL_LIMIT, Query, Re
 from pluggableharness.providers.web.fetching import Fetcher
 from pluggableharness.providers.web.searching import search
 from pluggableharness.providers.web.sending import Sender, refuse_when_off, request_of
-from pluggableharness.providers.web.settings import Settings
+from pluggableharness.providers.web.settings import Search, Settings
 from pluggableharness.sdk import Context, Doc, Ge, Le, MinLength, Provider, ToolFailure
 from pluggableharness.sdk.render import CodeBlock, Group, Link, Listing, Node, Style, Table, Text
 
@@ -48,7 +48,7 @@ async def web_search(
     site: Annotated[str | None, Doc("A host that all results are from")] = None,
 ) -> Results:
     """Search the web; returns titles, addresses and snippets, for web_fetch to read further."""
-    return await search(network, ctx.settings.search, Query(query, limit, site))
+    return await search(network, ctx.settings.search or Search(), Query(query, limit, site))
 
 
 @provider.resource(risk="high", safe=True, key_fields=("url",), default_timeout=60)

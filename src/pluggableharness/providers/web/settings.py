@@ -54,7 +54,7 @@ class Settings:
     http_request: Annotated[
         bool, Doc("Whether http_request, which can change things elsewhere, is offered")
     ] = False
-    search: Annotated[Search, Doc("The search engine")] = field(default_factory=Search)
+    search: Annotated[Search | None, Doc("The search engine; DuckDuckGo if not given")] = None
 
     def __post_init__(self) -> None:
         """Refuse names that no host can have (P28)."""
