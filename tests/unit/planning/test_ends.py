@@ -84,6 +84,8 @@ def test_three_crashes_of_one_provider_in_a_row_break_the_session() -> None:
     assert "provider toy crashed" in stop.reason
     apart: list[PastTurn] = [turns[0], [past("ok.y")], turns[1], [past("ok.z")], turns[2]]
     assert status(apart) is SessionStatus.FAILED
+    refused: list[PastTurn] = [turns[0], [past("toy.no", denied=True)], turns[1], turns[2]]
+    assert status(refused) is SessionStatus.FAILED
     recovered: list[PastTurn] = [turns[0], turns[1], [past("toy.9")], turns[2]]
     assert status(recovered) is None
 

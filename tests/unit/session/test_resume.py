@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from store_logs import SESSION, TOY, direct
 from unit.turn.doubles import (
+    CONTEXT,
     FakeFrontend,
     FakeProviders,
     calls,
@@ -22,7 +23,7 @@ from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.event import EventKind
 from pluggableharness.kernel.domain.message import NOTHING_USED as NOTHING
 from pluggableharness.kernel.domain.message import Message, ToolResult
-from pluggableharness.kernel.domain.news import Notice
+from pluggableharness.kernel.domain.news import CallEnded, CallStarted, Notice
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import LEFT_OPEN, NEVER_SENT, Outcome, Success
 from pluggableharness.kernel.domain.plan import Answer
@@ -35,6 +36,7 @@ from pluggableharness.kernel.store.log import EventLog
 from pluggableharness.kernel.store.past import read_session
 from pluggableharness.kernel.store.reading import read_events, verify
 from pluggableharness.kernel.store.session_record import SessionLog
+from pluggableharness.kernel.store.story import story
 
 READ = operation("read")
 WRITE = operation("write", Kind.RESOURCE)
@@ -268,3 +270,27 @@ async def test_what_was_never_sent_says_so(tmp_path: Path) -> None:
     cut(path, message)
     session, _, _ = await resume(path, calls("write", "put"), says("done"))
     assert [result.outcome for result in results(session.history)] == [NEVER_SENT, NEVER_SENT]
+
+
+@pytest.mark.req("K27", "K30", "P17")
+async def test_only_the_last_attempt_at_a_call_counts(tmp_path: Path) -> None:
+    log = EventLog.create(tmp_path / "logs", SESSION)
+    record = SessionLog(log, lambda provider: TOY)
+    record.started("/work", "list")
+    message = replace(calls("write"), id="turn")
+    record.message(message, NOTHING, 0.0)
+    call = Call("id", WRITE, {}, CONTEXT, "use-0")
+    record.decision(call, Verdict(Decision.ALLOW, "test"))
+    record.call(call)
+    record.outcome(call, LEFT_OPEN)
+    record.call(call)
+    await record.durable()
+    left = read_session(log.path).left
+    assert left is not None
+    assert (left.uses[0].sent, left.uses[0].outcome) == (True, None)
+    record.outcome(call, Success({}))
+    await log.close()
+    assert outcomes(list(read_session(log.path).history)) == {"toy.write": Success({})}
+    told = [piece.piece for piece in story(read_events(log.path))]
+    assert [one.outcome for one in told if isinstance(one, CallEnded)] == [Success({})]
+    assert sum(isinstance(one, CallStarted) for one in told) == 1
