@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from unit.web.world import PUBLIC, WAIT, Serve, World, answer, redirect, serving
 
+from pluggableharness.providers.web import answers
 from pluggableharness.providers.web import provider as web
 from pluggableharness.providers.web.connecting import Limits
 from pluggableharness.sdk import Category
@@ -222,3 +223,40 @@ async def test_headers_without_end_are_refused(world: World, tool: Tool) -> None
         outcome = await fetch(tool)
     assert outcome.error is not None
     assert outcome.error.category is Category.EXECUTION_FAILED
+
+
+async def test_a_page_longer_than_what_is_read_says_so(
+    world: World, tool: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "PAGE_BYTES", 1000)
+    world.name("a.test", [PUBLIC])
+    page = b"<p>words</p>" + b"<!-- " + b"x" * 5000 + b" -->"
+    async with serving({"/": answer(page, "Content-Type: text/html")}) as server:
+        world.servers[PUBLIC, 80] = server
+        payload = (await fetch(tool)).payload
+    assert (payload["content"], payload["truncated"]) == ("words", True)
+    assert payload["note"] == "only the first 1000 bytes of the body were read"
+
+
+async def test_a_server_that_never_shakes_hands_is_given_up_and_let_go(
+    world: World, tool: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case web-10, one layer below HTTP."""
+    gone = asyncio.Event()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await reader.read(4096):
+            pass
+        writer.close()
+        gone.set()
+
+    monkeypatch.setattr(web, "network", world.network(Limits(connect_s=0.2)))
+    world.name("a.test", [PUBLIC])
+    listener = await asyncio.start_server(listen, "127.0.0.1", 0)
+    async with listener, serving({}) as server, asyncio.timeout(WAIT):
+        server.port = listener.sockets[0].getsockname()[1]
+        world.servers[PUBLIC, 443] = server
+        outcome = await tool("web_fetch", url="https://a.test/")
+        await gone.wait()
+    assert outcome.error is not None
+    assert "did not answer within 0.2 s" in outcome.error.message

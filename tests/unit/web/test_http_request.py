@@ -39,7 +39,12 @@ async def test_a_request_is_sent_with_its_headers_and_body(
 ) -> None:
     async with serving({"/": answer(b'{"done": true}', JSON, status="201 Created")}) as server:
         world.servers[PUBLIC, 80] = server
-        headers = {"Content-Type": "text/plain", "Authorization": "Bearer x"}
+        headers = {
+            "Content-Type": "text/plain",
+            "Authorization": "Bearer x",
+            "X": "",
+            "Y": "\u00fc",
+        }
         payload = (await send(on, method, headers=headers, body="caf\u00e9")).payload
     [request] = server.requests
     assert request.startswith(f"{method} / HTTP/1.1\r\n".encode())

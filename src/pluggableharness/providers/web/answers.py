@@ -79,7 +79,7 @@ async def answer_of(response: Response, url: str, target: Target, wanted: Wanted
         cut or body.cut or body.broken,
         time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         shown.title,
-        _note(response, body, cut, wanted.max_bytes),
+        _note(response, body, cut or (body.cut and limit == wanted.max_bytes), wanted.max_bytes),
     )
 
 
@@ -179,8 +179,10 @@ def _cut(text: str, limit: int) -> tuple[str, bool]:
 def _note(response: Response, body: _Body, cut: bool, limit: int) -> str | None:
     if body.broken:
         return f"the server broke off after {len(body.data)} bytes of the body"
-    if cut or body.cut:
+    if cut:
         return f"cut after {limit} bytes; max_bytes can be up to {LARGEST}"
+    if body.cut:
+        return f"only the first {len(body.data)} bytes of the body were read"
     if response.status == 304:
         return "the server says that nothing has changed"
     return None if body.data else "the body is empty"

@@ -16,7 +16,7 @@ from pluggableharness.sdk import InvalidArguments
 
 LONGEST: Final = 8192
 _PORTS: Final = {"http": 80, "https": 443}
-_NAME: Final = re.compile(r"[a-z0-9._-]{1,253}")
+_NAME: Final = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 _AUTHORITY: Final = re.compile(r"(\[[^]]*\]|[^:\[\]]+)(?::([0-9]{0,5}))?")
 _NUMBER: Final = r"(?:0x[0-9a-f]*|[0-9]+)"
 _NUMBERS: Final = re.compile(rf"{_NUMBER}(?:\.{_NUMBER}){{0,3}}")
