@@ -20,11 +20,17 @@ async def alone(ctx: Context[None], profile: str) -> Said:
     return Said((await ctx.run_session(profile, "go")).final_message)
 
 
-@provider.resource(risk="low", safe=True, default_timeout=1.0)
+@provider.resource(risk="low", safe=True, default_timeout=3.0)
+async def hurried(ctx: Context[None], profile: str) -> Said:
+    """Run a child within a deadline that is shorter than the child."""
+    return Said((await ctx.run_session(profile, "go")).final_message)
+
+
+@provider.resource(risk="low", safe=True)
 async def beside(
     ctx: Context[None], profile: str, depth: int | None = None, cost: float | None = None
 ) -> Said:
-    """Run a child beside other calls, within a deadline that is shorter than the child."""
+    """Run a child beside other calls."""
     end = await ctx.run_session(profile, "go", max_depth=depth, max_cost_usd=cost)
     return Said(end.final_message)
 

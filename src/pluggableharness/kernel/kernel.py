@@ -162,7 +162,8 @@ class Kernel:
         session_id = member.session_id
         log = log or EventLog.create(sessions_directory(os.environ), session_id)
         self._logs[session_id] = log
-        record = SessionLog(log, self._processes.producer)
+        parent = member.parent.session_id if member.parent else ""
+        record = SessionLog(log, self._processes.producer, member.profile.name, parent)
         approvals = self._approvals_of(member)
         ports = TurnPorts(
             Charged(model, lambda reply: self._charge(member, model.name, reply)),
@@ -175,9 +176,6 @@ class Kernel:
             review=lambda call, review: self._review(member, call, review),
             hooks=self._hooks(member, record),
         )
-        log.put_meta("profile", member.profile.name)
-        if member.parent is not None:
-            log.put_meta("parent", member.parent.session_id)
         try:
             async with self._family.joined(member):
                 yield Session(
@@ -187,7 +185,7 @@ class Kernel:
                     ports,
                     record,
                     profile=member.profile.name,
-                    parent=member.parent.session_id if member.parent else "",
+                    parent=parent,
                     bounds=member.profile.bounds,
                     spending=member.spending,
                 )

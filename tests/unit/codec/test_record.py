@@ -147,6 +147,8 @@ def test_a_refused_call_is_a_decision_without_a_verdict() -> None:
 def test_a_sessions_start_and_end_are_facts() -> None:
     started = read_facts(started_payload("session", "/work", "script"))
     assert (started["event"], started["working_directory"]) == ("started", "/work")
+    child = read_facts(started_payload("session", "/work", "script", "tester", "above"))
+    assert (child["profile"], child["parent"]) == ("tester", "above")
     end = SessionEnd("session", SessionStatus.COMPLETED, "", "done")
     assert read_facts(ended_payload(end))["status"] == "completed"
 

@@ -81,14 +81,18 @@ def read_decision(payload: bytes) -> RecordedDecision:
         raise ValueError(f"a decision without {missing}") from None
 
 
-def started_payload(session_id: str, working_directory: str, model: str) -> bytes:
-    """The first fact about a session."""
+def started_payload(
+    session_id: str, working_directory: str, model: str, profile: str = "", parent: str = ""
+) -> bytes:
+    """The first fact about a session; `parent` is the id of the one that started it, or ""."""
     return json_bytes(
         {
             "event": "started",
             "session_id": session_id,
             "working_directory": working_directory,
             "model": model,
+            "profile": profile,
+            "parent": parent,
         }
     )
 

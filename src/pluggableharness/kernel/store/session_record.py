@@ -34,8 +34,13 @@ class SessionLog:
     be asked to render them; all else is the kernel's.
     """
 
-    def __init__(self, log: EventLog, producer_of: ProducerOf) -> None:
+    def __init__(
+        self, log: EventLog, producer_of: ProducerOf, profile: str = "", parent: str = ""
+    ) -> None:
+        """File into `log`; `parent` is the session that started this one, "" for a person."""
         self._log = log
+        self._profile = profile
+        self._parent = parent
         self._producer_of = producer_of
         self._model = ""
         self._sent: set[str] = set()
@@ -49,8 +54,14 @@ class SessionLog:
     def started(self, working_directory: str, model: str) -> None:
         """File the start; the model is then the producer of all that the assistant says."""
         self._model = model
-        facts = record_facts.started_payload(self._log.session_id, working_directory, model)
+        facts = record_facts.started_payload(
+            self._log.session_id, working_directory, model, self._profile, self._parent
+        )
         self._file(EventKind.SESSION, facts, JSON)
+        if self._profile:
+            self._log.put_meta("profile", self._profile)
+        if self._parent:
+            self._log.put_meta("parent", self._parent)
         self._log.put_meta("working_directory", working_directory)
         self._log.put_meta("model", model)
         self._log.put_meta("status", SessionStatus.RUNNING.value)
