@@ -27,7 +27,8 @@ WAIT_S = 30.0
 
 @pytest.fixture
 async def tool(tmp_path: Path) -> AsyncIterator[Tool]:
-    async with opened(provider, cwd=tmp_path) as tool:
+    """Without a sandbox, which would end what the guard is to end here."""
+    async with opened(provider, cwd=tmp_path, settings={"sandbox": "none"}) as tool:
         yield tool
 
 

@@ -22,11 +22,13 @@ PROGRAM = Path(exec_provider.__file__).with_name("__main__.py")
 MORE_MEMORY = 64 * 1024 * 1024
 
 
-@pytest.fixture
-async def host() -> AsyncIterator[Host]:
+@pytest.fixture(params=[{"sandbox": "none"}, {}], ids=["no sandbox", "as by default"])
+async def host(request: pytest.FixtureRequest) -> AsyncIterator[Host]:
     # The path of a socket is short, and pytest's are not.
     with tempfile.TemporaryDirectory() as sockets:
-        async with hosted(PROGRAM, Path(sockets), with_kernel=True) as started:
+        async with hosted(
+            PROGRAM, Path(sockets), with_kernel=True, configuration=request.param
+        ) as started:
             yield started
 
 
