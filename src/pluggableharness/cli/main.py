@@ -16,8 +16,10 @@ COMMANDS = {
     "call": "call one operation yourself and see what it streams and returns",
     "init": "write a first agent.hcl that fits the project",
     "config": "check agent.hcl, show what it comes to, or accept changed providers",
+    "policy": "explain a decision, or try the rules on a recorded session",
     "tools": "list the operations that the providers offer",
     "sessions": "list, show, replay, resume, verify and export what was recorded",
+    "doctor": "say what works on this machine, and what its commands run in",
     "check": "hold any executable against the contract of a provider",
 }
 

@@ -160,6 +160,7 @@ def test_examples_and_reviewers_are_read() -> None:
     text = """\
 policy "a" {
   match    = { tool_name = "bash" }
+  when     = "has(arguments.command) && arguments.command == 'ls'"
   action   = "review"
   reviewer = "careful"
   examples {
@@ -179,3 +180,5 @@ agent_profile "careful" {
     ]
     assert "did you mean careful?" in problems(text.replace('"careful"\n', '"carefull"\n'))[0]
     assert "go together" in problems(text.replace('"review"', '"ask"'))[0]
+    (wrong,) = problems(text.replace('"rm" }, {}', '"ls" }'))
+    assert 'policy "a" must not match {"command": "ls"}' in wrong

@@ -1,5 +1,6 @@
 """`policy` blocks, and what of them contradicts each other (K4, K5)."""
 
+import json
 from enum import Enum
 from typing import Final, TypeVar
 
@@ -18,6 +19,7 @@ from pluggableharness.kernel.policy import (
     compiled,
     conflicts,
     without_match,
+    wrong_examples,
 )
 
 _FIELDS: Final = ("tool_name", "provider", "risk", "kind")
@@ -58,7 +60,7 @@ def _rule(reading: Reading, block: Block) -> Rule | None:
     if (Action(action) is Action.REVIEW) is not (fields.setting("reviewer") is not None):
         message = f"{what}: 'reviewer' and action = \"review\" go together"
         reading.wrong(block.span, message)
-    return Rule(
+    rule = Rule(
         name,
         Action(action),
         tool_name=match.get("tool_name"),
@@ -71,6 +73,17 @@ def _rule(reading: Reading, block: Block) -> Rule | None:
         examples=examples,
         reviewer=reviewer,
     )
+    if not reading.problems:
+        _try_examples(reading, block.span, rule)
+    return rule
+
+
+def _try_examples(reading: Reading, span: Span, rule: Rule) -> None:
+    """Note each example that comes out otherwise than it says (F11)."""
+    for example, why in wrong_examples(rule):
+        must = "must" if example.matches else "must not"
+        told = json.dumps(example.arguments, ensure_ascii=False)
+        reading.wrong(span, f'policy "{rule.name}" {must} match {told}: {why}')
 
 
 def _when(reading: Reading, fields: Fields) -> str:

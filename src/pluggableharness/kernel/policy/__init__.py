@@ -8,6 +8,7 @@ from pluggableharness.kernel.policy.conditions import BadCondition, compiled
 from pluggableharness.kernel.policy.conflicts import Conflict, conflicts, without_match
 from pluggableharness.kernel.policy.evaluate import Asking, RuleBook, Terms, decide
 from pluggableharness.kernel.policy.examples import wrong_examples
+from pluggableharness.kernel.policy.explain import Considered, Explanation, explain
 from pluggableharness.kernel.policy.facts import Facts
 from pluggableharness.kernel.policy.floor import protected_path, protected_write
 from pluggableharness.kernel.policy.grants import granted, scopes, written
@@ -21,7 +22,9 @@ __all__ = [
     "BadCondition",
     "Command",
     "Conflict",
+    "Considered",
     "Example",
+    "Explanation",
     "Facts",
     "Opinion",
     "Position",
@@ -32,6 +35,7 @@ __all__ = [
     "compiled",
     "conflicts",
     "decide",
+    "explain",
     "granted",
     "opinion",
     "protected_path",

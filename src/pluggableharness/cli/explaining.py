@@ -1,0 +1,100 @@
+"""`harness policy explain`."""
+
+import argparse
+import os
+from collections.abc import Iterator
+
+from pluggableharness.cli.arguments import read_arguments
+from pluggableharness.cli.exits import DONE
+from pluggableharness.cli.interrupts import run_until_done
+from pluggableharness.cli.places import working_directory
+from pluggableharness.kernel.config.git_config import git_runs
+from pluggableharness.kernel.configured import configured
+from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
+from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.verdict import Verdict
+from pluggableharness.kernel.frontends.text import escaped
+from pluggableharness.kernel.kernel import Setup, opened
+from pluggableharness.kernel.planning import classify
+from pluggableharness.kernel.policy import (
+    Asking,
+    Considered,
+    Explanation,
+    ShellView,
+    Terms,
+    explain,
+)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Explain one decision, without taking any."""
+    return run_until_done(lambda: _explain(options))
+
+
+async def _explain(options: argparse.Namespace) -> int:
+    setup = configured(working_directory(options.cwd), os.environ)
+    call = await _call(setup, options)
+    runs = git_runs(setup.working_directory)
+    terms = Terms(
+        Asking.PERSON, setup.gate_reads, setup.policy_files, {"git": runs} if runs else {}
+    )
+    for line in explained(call, explain(setup.rules, call, terms)):
+        print(escaped(line) or line)
+    return DONE
+
+
+async def _call(setup: Setup, options: argparse.Namespace) -> Call:
+    """The call as a model would make it. Raises UsageError for one that could not be made."""
+    async with opened(setup) as kernel:
+        offered = await kernel.operations()
+        operation = await kernel.operation(options.operation)
+    arguments = read_arguments(operation, options.pairs, options.args)
+    call = classify(
+        ProposedCall("explained", options.operation, arguments),
+        offered,
+        call_id="explained",
+        context=CallContext("explained", "explained", str(setup.working_directory)),
+        deadline_s=lambda operation: None,
+    )
+    if isinstance(call, RefusedCall):
+        raise UsageError(call.failure.message)
+    return call
+
+
+def explained(call: Call, explanation: Explanation) -> Iterator[str]:
+    """An explanation in lines."""
+    operation = call.operation
+    yield f"{operation.full_name}: {operation.kind.value}, {operation.risk.value}"
+    if explanation.view is not None:
+        yield from _viewed(explanation.view)
+    yield "rules, the one that wins first:" if explanation.rules else "there are no rules"
+    for considered in explanation.rules:
+        yield f"  {_rule(considered)}"
+    yield f"verdict: {_verdict(explanation.verdict)}"
+
+
+def _viewed(view: ShellView) -> Iterator[str]:
+    if view.unusable:
+        yield f"commands: unusable, since {view.unusable}"
+        return
+    for command in view.commands:
+        unknown = " (some of its words are not known)" if command.substitutes else ""
+        yield f"command: {list(command.argv)}{unknown}"
+    for name, paths in (("writes", view.writes), ("reads", view.reads)):
+        if paths:
+            yield f"{name}: {list(paths)}"
+
+
+def _rule(considered: Considered) -> str:
+    rule = considered.rule
+    mark = "=>" if considered.decided else "  "
+    said = "matches" if considered.matched else "does not match"
+    why = f": {considered.why}" if considered.why else ""
+    place = f" ({rule.position})" if rule.position else ""
+    return f"{mark} {rule.name}{place} {rule.action.value}, {said}{why}"
+
+
+def _verdict(verdict: Verdict) -> str:
+    reason = f": {verdict.reason}" if verdict.reason else ""
+    reviewer = f", after {verdict.review.reviewer}" if verdict.review else ""
+    return f"{verdict.decision.value} by {verdict.decided_by}{reviewer}{reason}"

@@ -1,0 +1,39 @@
+"""`harness policy`: why a call is judged as it is, and what rules would make of old calls (F11)."""
+
+import argparse
+import importlib
+
+_EPILOG = """\
+examples:
+  harness policy explain exec.bash command='git status'
+  harness policy explain filesystem.write_file --args @edit.json
+  harness policy test --session 01K
+
+explain shows every rule, whether it matched, and which one won. test decides every call of a
+recorded session again, runs nothing, and ends with 1 when any would be judged otherwise.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.epilog = _EPILOG
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    explain = commands.add_parser("explain", help="why a call is allowed, asked about or denied")
+    explain.add_argument("operation", metavar="PROVIDER.OPERATION")
+    explain.add_argument("pairs", nargs="*", metavar="NAME=VALUE", help="an argument")
+    explain.add_argument(
+        "--args", metavar="JSON|@FILE|-", help="arguments as a JSON object, from a file or stdin"
+    )
+    explain.set_defaults(module="explaining")
+    test = commands.add_parser("test", help="what would differ in a recorded session")
+    test.add_argument(
+        "--session", metavar="ID", required=True, help="its id, a beginning of it, or a log's path"
+    )
+    test.set_defaults(module="retrying")
+    for command in (explain, test):
+        command.add_argument("--cwd", metavar="DIR", default=".", help="the project's directory")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Run the subcommand, of which only the chosen one is imported."""
+    return int(importlib.import_module(f"pluggableharness.cli.{options.module}").main(options))

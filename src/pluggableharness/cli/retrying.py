@@ -1,0 +1,126 @@
+"""`harness policy test`: the calls of a recorded session under the present rules."""
+
+import argparse
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pluggableharness.cli.exits import DONE, FAILED
+from pluggableharness.cli.places import working_directory
+from pluggableharness.cli.sessions.finding import find_log
+from pluggableharness.cli.sessions.reporting import reported
+from pluggableharness.kernel.codec.record import read_call, read_plan
+from pluggableharness.kernel.codec.record_facts import read_decision
+from pluggableharness.kernel.codec.record_messages import read_message
+from pluggableharness.kernel.config.git_config import git_runs
+from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules
+from pluggableharness.kernel.config.project import project_config, shown_path
+from pluggableharness.kernel.domain.call import Call, CallContext
+from pluggableharness.kernel.domain.event import EventKind
+from pluggableharness.kernel.domain.operation import Operation, Schema, SchemaType
+from pluggableharness.kernel.domain.recorded import RecordedDecision
+from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.frontends.text import escaped
+from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
+from pluggableharness.kernel.schema.parse import parse_arguments
+from pluggableharness.kernel.store.reading import read_events, read_meta
+
+_ANYTHING = Schema(SchemaType.OBJECT)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A recorded call, and what policy first said about it."""
+
+    call: Call
+    verdict: Verdict
+
+
+def main(options: argparse.Namespace) -> int:
+    """Decide all calls again; 1 when one would be judged otherwise."""
+    return reported(lambda: _test(find_log(options.session), working_directory(options.cwd)))
+
+
+def _test(log: Path, directory: Path) -> int:
+    rules, terms = _present(directory)
+    book = RuleBook(rules)
+    count = differing = 0
+    for judged in recorded_calls(log):
+        count += 1
+        now = decide(book, judged.call, terms)
+        if _policy(now) is not _policy(judged.verdict):
+            differing += 1
+            line = _difference(judged, now)
+            print(escaped(line) or line)
+    print(f"{count} calls, {differing} judged otherwise")
+    return FAILED if differing else DONE
+
+
+def _present(directory: Path) -> tuple[tuple[Rule, ...], Terms]:
+    """The project's rules and terms; no provider is started for them."""
+    config = project_config(directory, os.environ)
+    root = config.path.parent if config else directory
+    granted = root / GRANTED_NAME
+    rules = (*(config.rules if config else ()), *granted_rules(granted, shown_path(granted)))
+    files = frozenset({str(granted), *([str(config.path)] if config else [])})
+    runs = git_runs(directory)
+    gate_reads = config.settings.gate_reads if config else False
+    return rules, Terms(Asking.PERSON, gate_reads, files, {"git": runs} if runs else {})
+
+
+def recorded_calls(log: Path) -> Iterator[Judged]:
+    """Every call of a log that policy saw, with its first verdict. Raises LogUnreadable."""
+    directory = read_meta(log).get("working_directory", "/")
+    arguments: dict[str, JsonObject] = {}
+    first: dict[str, RecordedDecision] = {}
+    for event in read_events(log):
+        match event.kind:
+            case EventKind.MESSAGE:
+                arguments |= _proposed(event.payload)
+            case EventKind.PLAN:
+                plan = read_plan(event.payload)
+                arguments |= {item.call_id: item.arguments for item in plan.items}
+            case EventKind.TOOL_CALL:
+                call = read_call(event.payload)
+                arguments.setdefault(call.id, call.arguments)
+            case EventKind.DECISION:
+                decision = read_decision(event.payload)
+                first.setdefault(decision.call_id, decision)
+    for decision in first.values():
+        given = arguments.get(decision.call_id, arguments.get(decision.tool_use_id))
+        if decision.verdict is not None and given is not None:
+            yield Judged(_call(decision, given, directory), decision.verdict)
+
+
+def _proposed(payload: bytes) -> dict[str, JsonObject]:
+    """Arguments by the model's own ids, for calls that were denied before they were filed."""
+    found: dict[str, JsonObject] = {}
+    for call in read_message(payload).reply.message.calls:
+        given = call.arguments
+        parsed = parse_arguments(given) if isinstance(given, str) else given
+        if isinstance(parsed, dict):
+            found[call.tool_use_id] = parsed
+    return found
+
+
+def _call(decision: RecordedDecision, arguments: JsonObject, directory: str) -> Call:
+    provider, _, name = decision.name.partition(".")
+    operation = Operation(provider, name, decision.kind, decision.risk, "", _ANYTHING, _ANYTHING)
+    context = CallContext("recorded", "recorded", directory)
+    return Call(decision.call_id, operation, arguments, context, decision.tool_use_id)
+
+
+def _policy(verdict: Verdict) -> Decision:
+    """What policy said, whoever was there to be asked."""
+    return verdict.downgraded_from or verdict.decision
+
+
+def _difference(judged: Judged, now: Verdict) -> str:
+    was, call = judged.verdict, judged.call
+    about = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())[:200]
+    return (
+        f"{call.operation.full_name} {about}: was {_policy(was).value} by {was.decided_by}, "
+        f"would be {_policy(now).value} by {now.decided_by}"
+    )

@@ -1,0 +1,79 @@
+"""Why a call is judged as it is: every rule, whether it matched, and which one won (F11)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.verdict import Verdict
+from pluggableharness.kernel.policy.evaluate import Asking, RuleBook, Terms, decide, ruling
+from pluggableharness.kernel.policy.facts import Facts
+from pluggableharness.kernel.policy.rules import Rule
+from pluggableharness.kernel.policy.shell import ShellView, shell_view
+from pluggableharness.kernel.policy.subjects import command_line
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A rule beside a call: whether it matched, whether it decided, and why or why not."""
+
+    rule: Rule
+    matched: bool
+    decided: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A verdict, the rules in the order in which they win, those that speak of other calls last.
+
+    `view` is what policy makes of a shell command, None for other calls.
+    """
+
+    verdict: Verdict
+    rules: tuple[Considered, ...]
+    view: ShellView | None
+
+
+def explain(rules: Sequence[Rule], call: Call, terms: Terms) -> Explanation:
+    """All about a decision. It is the decision that `decide` takes, not one beside it."""
+    book = RuleBook(rules)
+    facts = Facts(call, attended=terms.asking is Asking.PERSON, distrusted=terms.distrusted)
+    verdict = decide(book, call, terms)
+    speaking = book.matching(call.operation)
+    granted = [one for one in rules if one.granted and one.matches(call.operation)]
+    others = [one for one in rules if not one.matches(call.operation)]
+    considered = [_considered(one, facts, verdict) for one in (*speaking, *granted)]
+    considered += [Considered(one, False, False, _elsewhere(one, call.operation)) for one in others]
+    line = command_line(call)
+    return Explanation(verdict, tuple(considered), None if line is None else shell_view(line))
+
+
+def _considered(rule: Rule, facts: Facts, verdict: Verdict) -> Considered:
+    answer = facts.answer(rule)
+    matched = ruling(rule, facts) is not None
+    decided = matched and verdict.decided_by in (f"rule {rule.name}", f"grant {rule.name}")
+    return Considered(rule, matched, decided, answer.why)
+
+
+def _elsewhere(rule: Rule, operation: Operation) -> str:
+    """Which of its fields keeps a rule from speaking of an operation."""
+    fields: tuple[tuple[str, set[str] | frozenset[str] | None, str], ...] = (
+        ("tool_name", rule.tool_name, operation.name),
+        ("provider", rule.provider, operation.provider),
+        (
+            "risk",
+            None if rule.risk is None else {one.value for one in rule.risk},
+            operation.risk.value,
+        ),
+        (
+            "kind",
+            None if rule.kind is None else {one.value for one in rule.kind},
+            operation.kind.value,
+        ),
+    )
+    return "; ".join(
+        f"its {name} is {' or '.join(sorted(values)) or 'nothing'}, not {actual}"
+        for name, values, actual in fields
+        if values is not None and actual not in values
+    )
