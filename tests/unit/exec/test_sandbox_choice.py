@@ -72,7 +72,7 @@ async def test_a_preview_says_how_a_command_is_confined(tmp_path: Path) -> None:
     settings = {"roots": ["/srv/a"], "network": True}
     async with opened(provider, cwd=tmp_path, settings=settings) as tool:
         shown = str(await tool.preview("bash", command="ls"))
-    assert "sandboxed: writes below /srv/a alone, network" in shown
+    assert "sandboxed (writes only below /srv/a, network)" in shown
 
 
 def test_none_is_none_whatever_the_machine_can_do() -> None:

@@ -123,8 +123,9 @@ class Sandbox:
             return "not sandboxed"
         network = "network" if self.network else "no network"
         if self.mode is Mode.READ_ONLY:
-            return f"sandboxed: read only, {network}"
-        return f"sandboxed: writes below {', '.join(self.roots) or 'here'} alone, {network}"
+            return f"sandboxed (read only, {network})"
+        below = ", ".join(self.roots) or "the working directory"
+        return f"sandboxed (writes only below {below}, {network})"
 
     def _writable(self, working_directory: Path) -> tuple[Path, ...]:
         if self.mode is Mode.READ_ONLY:
