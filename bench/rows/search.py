@@ -78,9 +78,7 @@ async def _glob(place: Path) -> list[Reading]:
     return readings
 
 
-def _ours(
-    running: Kernel, operation: str, arguments: JsonObject
-) -> Callable[[], Awaitable[float]]:
+def _ours(running: Kernel, operation: str, arguments: JsonObject) -> Callable[[], Awaitable[float]]:
     async def once() -> float:
         model = Metronome([[(operation, arguments)]])
         async with running.session(model, Discard()) as session:

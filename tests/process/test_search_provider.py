@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -76,8 +77,9 @@ async def test_what_is_found_comes_over_the_wire(host: Host, tmp_path: Path) -> 
 
 @pytest.mark.req("P25", "C9")
 async def test_a_call_that_the_host_cancels_ends_ripgrep(host: Host, tmp_path: Path) -> None:
-    line = "".join("ab"[number * number % 7 % 2] for number in range(200)) + "\n"
-    (tmp_path / "endless.txt").write_text("needle\n" * 20_000 + line * 30_000)
+    random = Random(1)
+    lines = ["".join(random.choices("ab", k=200)) + "\n" for _ in range(1_000)]
+    (tmp_path / "endless.txt").write_text("needle\n" * 20_000 + "".join(lines) * 30)
     arguments = {"pattern": "needle|[ab]*a[ab]{100}c"}
     call = host.invoke("grep", arguments, working_directory=str(tmp_path))
     provider = host.process.pid

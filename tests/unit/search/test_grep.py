@@ -113,6 +113,25 @@ async def test_lines_around_a_match_are_shown_with_each_match(tool: Tool, folder
     ]
 
 
+async def test_a_match_over_lines_gives_the_one_before_no_more_than_it_wants(
+    tool: Tool, folder: Path
+) -> None:
+    put(folder, "a", "x\n-\ny\ny\ny\nz\n")
+    first, second = await grepped(tool, "x|y\ny\ny", multiline=True, before=1, after=2)
+    assert (first["text"], first["after"]) == ("x", ["-", "y"])
+    assert (second["before"], second["text"], second["after"]) == (["-"], "y\ny\ny", ["z"])
+
+
+async def test_lines_around_matches_that_lie_far_apart_are_their_own(
+    tool: Tool, folder: Path
+) -> None:
+    lines = ["x" if number in (1, 2, 50) else str(number) for number in range(1, 60)]
+    put(folder, "a", "\n".join(lines))
+    matches = await grepped(tool, "x", before=3, after=1)
+    assert [match["before"] for match in matches] == [[], ["x"], ["47", "48", "49"]]
+    assert [match["after"] for match in matches] == [["x"], ["3"], ["51"]]
+
+
 async def test_lines_after_the_last_match_that_is_shown_are_complete(
     tool: Tool, folder: Path
 ) -> None:
@@ -274,7 +293,7 @@ async def test_modes_give_files_or_their_counts(tool: Tool, folder: Path) -> Non
     ("lines", "total", "is_minimum"),
     [(9_999, 9_999, False), (10_000, 10_000, False), (10_001, 10_000, True)],
 )
-@pytest.mark.parametrize("files", [1, 3])
+@pytest.mark.parametrize("files", [1, 3, 90])
 async def test_counting_stops_at_ten_thousand(
     tool: Tool, folder: Path, mode: str, lines: int, total: int, is_minimum: bool, files: int
 ) -> None:
@@ -290,6 +309,13 @@ async def test_counting_stops_at_ten_thousand(
     else:
         assert sum(match["count"] for match in payload["matches"]) == total
         assert payload["truncated"] is is_minimum
+
+
+async def test_counting_stops_among_small_files_too(tool: Tool, folder: Path) -> None:
+    for number in range(300):
+        put(folder, f"{number:03}", "needle\n" * 50)
+    payload = (await tool("grep", pattern="needle")).payload
+    assert (payload["total"], payload["total_is_minimum"], payload["files"]) == (10_000, True, 200)
 
 
 async def test_numbers_are_right_where_only_numbers_are_taken(tool: Tool, folder: Path) -> None:
@@ -342,6 +368,11 @@ async def test_where_binary_data_begins_late_is_said(tool: Tool, folder: Path) -
     payload = (await tool("grep", pattern="needle")).payload
     assert [match["line"] for match in payload["matches"]] == [1]
     assert "late: binary data begins at byte 400007" in payload["warnings"][0]
+    for name in ("a", "b", "z"):
+        put(folder, name)
+    counted = (await tool("grep", pattern="needle", limit=1)).payload
+    assert (counted["total"], counted["files"]) == (4, 4)
+    assert counted["warnings"] == payload["warnings"]
 
 
 async def test_matches_stream_ahead_of_the_result(tool: Tool, folder: Path) -> None:

@@ -21,10 +21,8 @@ TRIES = 60
 
 
 @pytest.fixture(params=["landlock", "without"])
-async def held(
-    request: pytest.FixtureRequest, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Tool]:
-    """The provider, where the system holds ripgrep and where it cannot."""
+def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system holds ripgrep, or cannot."""
     if request.param == "landlock":
         assert confined.can_confine(), (
             "this system has no Landlock, so the stronger half is untried"
@@ -32,6 +30,11 @@ async def held(
     else:
         for module in (area, confined, hits, selection):
             monkeypatch.setattr(module, "can_confine", lambda: False)
+
+
+@pytest.fixture
+async def held(system: None, folder: Path) -> AsyncIterator[Tool]:
+    """The provider on either system."""
     async with opened(provider, cwd=folder) as tool:
         yield tool
 
@@ -141,7 +144,9 @@ async def test_processes_are_not_searched_from_above_either(
 
 @pytest.mark.req("C1")
 @pytest.mark.parametrize("is_folder", [True, False])
-async def test_a_folder_swapped_for_a_link_leads_nowhere(tmp_path: Path, is_folder: bool) -> None:
+async def test_a_folder_swapped_for_a_link_leads_nowhere(
+    system: None, tmp_path: Path, is_folder: bool
+) -> None:
     """Case jail-06, while ripgrep is on its way: what was found is from inside."""
     siege = Siege(tmp_path / "siege", is_folder)
     loop = asyncio.get_running_loop()

@@ -24,7 +24,6 @@ _EVERYTHING: Final = (1 << 13) - 1
 """The accesses that the first version of Landlock knows; each of them needs a rule."""
 
 _PR_SET_NO_NEW_PRIVS: Final = 38
-_CLONE_FS: Final = 0x200
 
 
 @cache
@@ -76,11 +75,11 @@ class _Start:
 
     def run(self) -> None:
         try:
-            _leave_shared_folder()
-            os.fchdir(self.folder)
             if can_confine():
                 _confine(self.reach)
-            self.process = subprocess.Popen(self.argv, env={}, **self.streams)  # type: ignore[call-overload]
+            # The child goes there by its own copy of the descriptor: no name can lead astray.
+            folder = f"/proc/self/fd/{self.folder}"
+            self.process = subprocess.Popen(self.argv, cwd=folder, env={}, **self.streams)  # type: ignore[call-overload]
         except BaseException as error:
             self.failure.append(error)
 
@@ -101,12 +100,6 @@ def start(
     if starting.process is None:
         raise starting.failure[0]
     return starting.process
-
-
-def _leave_shared_folder() -> None:
-    """Give this thread a working directory of its own, so that no path is needed to set it."""
-    if _libc().unshare(_CLONE_FS) != 0:
-        raise _system_error()
 
 
 def _confine(reach: Reach) -> None:

@@ -46,7 +46,8 @@ class Content:
         self._before = before
         self._after = after
         self._room = TEXT_LIMIT
-        self._recent: deque[tuple[int, str]] = deque(maxlen=before)
+        # ripgrep gives as many lines before a match as are asked for, so no older ones are left.
+        self._recent: deque[str] = deque(maxlen=before)
         self._waiting: list[tuple[int, list[str]]] = []
         """The `after` of matches that are not complete, with the last line of each."""
 
@@ -80,7 +81,7 @@ class Content:
         if is_match and not self.is_full:
             column = len(raw[:start].decode(codec, "replace"))
             self._add(file.shown, line.line_number, column, lines)
-        self._recent.extend(enumerate(map(cut, lines), line.line_number))
+        self._recent.extend(map(cut, lines))
 
     def end_file(self) -> None:
         """Expect no more lines of the file."""
@@ -89,7 +90,7 @@ class Content:
 
     def _add(self, path: str, number: int, column: int, lines: list[str]) -> None:
         text, text_start = around("\n".join(lines), column)
-        before = [each for at, each in self._recent if at >= number - self._before]
+        before = list(self._recent)
         after: list[str] = []
         self.matches.append(
             Match(

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
-from time import monotonic
 from typing import Annotated, Any, Final
 
 from pluggableharness.providers.search.area import Area, opened
@@ -25,10 +24,6 @@ from pluggableharness.providers.search.selection import (
 )
 from pluggableharness.sdk import Context, Doc, Ge, Le, MinLength, Provider
 from pluggableharness.sdk.jail import jail_for
-
-SHARE_FOR_COUNTING: Final = 0.1
-"""How much longer than the search itself a call may take to count what was left out."""
-
 
 _FIELDS: Final = tuple(each.name for each in fields(Match))
 
@@ -88,7 +83,7 @@ async def find_files(
             return GlobResult([], 0, False, Skipped(), [])
         found = Found(area, sort, limit, chosen.pattern.literal if named else None)
         ending = await find(area, chosen, found)
-        within_s = time_to_count(found.total > 0, ending.cpu_s, spare_s=0)
+        within_s = time_to_count(found.total > 0, ending.cpu_s)
         skipped = await left_out(area, chosen, found.total, within_s)
         return GlobResult(
             [area.shown(each) for each in found.paths],
@@ -154,11 +149,9 @@ async def _grep(
     async def send(matches: Sequence[Match]) -> None:
         await ctx.partial({"matches": [_without_none(match) for match in matches]})
 
-    began = monotonic()
     try:
         work = await search(area, chosen, query, hits, send)
-        spare_s = SHARE_FOR_COUNTING * (monotonic() - began)
-        within_s = time_to_count(hits.total > 0, work.cpu_s, spare_s) if work.is_complete else 0
+        within_s = time_to_count(hits.total > 0, work.cpu_s) if work.is_complete else 0
         skipped = await left_out(area, chosen, work.looked_at, within_s)
     except asyncio.CancelledError:
         ctx.report = {"total": hits.total, "files": hits.files}

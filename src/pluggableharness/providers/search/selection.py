@@ -145,16 +145,16 @@ def some_of(warnings: list[str]) -> list[str]:
     return [*warnings[:MOST_WARNINGS], f"and {len(warnings) - MOST_WARNINGS} more like these"]
 
 
-def time_to_count(found_any: bool, cpu_s: float, spare_s: float) -> float:
+def time_to_count(found_any: bool, cpu_s: float) -> float:
     """Decide how many seconds may be spent on counting what was left out.
 
     The way to count is to list everything. Where nothing was found, that is worth nothing
-    without the count. Where the search was cheap, so is counting, unless what is ignored is
-    huge. Else there is what the search can spare.
+    without the count; where the search was cheap, so is counting, unless what is ignored is
+    huge.
     """
     if not found_any:
         return NOTHING_FOUND_S
-    return CHEAP_S if cpu_s < CHEAP_CPU_S else spare_s
+    return CHEAP_S if cpu_s < CHEAP_CPU_S else 0
 
 
 async def left_out(area: Area, selection: Selection, looked_at: int, within_s: float) -> Skipped:
