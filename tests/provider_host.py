@@ -18,7 +18,6 @@ from typing import Any
 
 import grpc
 import grpc.aio
-import pytest
 from google.protobuf import json_format, struct_pb2
 
 from pluggableharness.wire import (

@@ -98,5 +98,5 @@ def test_a_script_with_a_mistake_is_refused_with_its_place(
 
 
 def test_a_script_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="nowhere.yaml: cannot be read"):
+    with pytest.raises(UsageError, match=r"nowhere\.yaml: cannot be read"):
         read_script(tmp_path / "nowhere.yaml")

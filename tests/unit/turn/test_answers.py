@@ -124,7 +124,7 @@ async def test_a_new_grant_answers_every_waiting_item_that_it_covers(lasting: La
     withdrawn: list[str] = []
 
     class OneAnswers(FakeFrontend):
-        attended = True  # type: ignore[assignment]
+        attended = True
 
         async def decide(self, item: PlanItem, changed: str) -> Answer | None:
             waiting.append(item)
@@ -139,7 +139,7 @@ async def test_a_new_grant_answers_every_waiting_item_that_it_covers(lasting: La
                 withdrawn.append(item.id)
             return None
 
-    given, providers, record, _ = ports(
+    given, _, record, _ = ports(
         calls("edit", "edit", "edit"), frontend=OneAnswers(), decide=grants.decide
     )
     async with asyncio.timeout(10):
