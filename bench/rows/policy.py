@@ -35,7 +35,7 @@ async def rows() -> list[Reading]:
         _reading("with 200 conditions on arguments", _book('arguments.command == "no {n}"'), 500),
         _reading(
             "with 200 conditions over commands",
-            _book('commands.exists(c, c.name == "no-{n}")'),
+            _book('commands.exists(c, c.program == "no-{n}")'),
             3000,
         ),
     ]

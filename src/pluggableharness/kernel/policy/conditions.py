@@ -20,6 +20,8 @@ VARIABLES = (
 )
 """What a condition may speak of."""
 
+_OF_FILES = frozenset(["commands", "writes", "reads"])
+
 MOST_CHARACTERS = 10_000
 """How long a condition may be."""
 
@@ -55,13 +57,15 @@ class Unanswerable(Exception):
 class Condition:
     """A compiled condition.
 
-    `needs` are the variables that it names. `minds_writes` and `minds_substitutes` say that it
+    `needs` are the variables that it names; `looks_at_files` tells whether commands, writes or
+    reads are among them. `minds_writes` and `minds_substitutes` say that it
     looks at what a shell command writes by redirect, and at words that another command makes;
     `texts` are the strings written in it, without their quotes.
     """
 
     text: str
     needs: frozenset[str]
+    looks_at_files: bool
     minds_writes: bool
     minds_substitutes: bool
     texts: frozenset[str]
@@ -102,7 +106,8 @@ def compiled(text: str) -> Condition:
     needs = frozenset(references["variables"]).intersection(VARIABLES)
     writes = "writes" in needs or _names(bare, "redirects_to")
     texts = frozenset(found[1:-1] for found in _STRING.findall(text))
-    return Condition(text, needs, writes, _names(bare, "substitutes"), texts, program)
+    files = not needs.isdisjoint(_OF_FILES)
+    return Condition(text, needs, files, writes, _names(bare, "substitutes"), texts, program)
 
 
 def context(variables: Mapping[str, object]) -> "Context":

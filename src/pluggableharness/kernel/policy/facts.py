@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from cel import Context
 
 _NOTHING: Mapping[str, str] = {}
-_OF_THE_SHELL = frozenset(["commands", "writes", "reads"])
 
 
 class Held(Enum):
@@ -44,6 +43,7 @@ class Answer:
 
 
 _YES = Answer(Held.YES)
+_NO = Answer(Held.NO, "its condition is false")
 
 
 class Facts:
@@ -67,17 +67,17 @@ class Facts:
             return _YES
         try:
             condition = compiled(rule.when)
+            if not condition.looks_at_files:
+                return _YES if condition.holds(self._plain) else _NO
             if (unmet := self._unmet(condition, rule.action)) is not None:
                 return unmet
             held = condition.holds(self._context)
         except (BadCondition, Unanswerable) as failure:
             return Answer(Held.FAILED, str(failure))
-        return _YES if held else Answer(Held.NO, "its condition is false")
+        return _YES if held else _NO
 
     def _unmet(self, condition: Condition, action: Action) -> Answer | None:
         """Why a condition on what a command does is not even evaluated; None when it is."""
-        if not condition.needs & _OF_THE_SHELL:
-            return None
         if self._line is None:
             return self._unmet_without_shell(condition, action)
         if self._view.unusable:
@@ -137,9 +137,20 @@ class Facts:
         return [] if writes else [relative(path, self._call) for path in paths(self._call)]
 
     @cached_property
+    def _plain(self) -> "Context":
+        """For conditions on the call alone, which need no command line to be read."""
+        return context(self._variables)
+
+    @cached_property
     def _context(self) -> "Context":
+        commands = [command.facts() for command in self._view.commands]
+        files = {"commands": commands, "writes": self._writes, "reads": self._reads}
+        return context({**self._variables, **files})
+
+    @cached_property
+    def _variables(self) -> dict[str, object]:
         operation, place = self._call.operation, self._call.context
-        variables: dict[str, object] = {
+        return {
             "provider": operation.provider,
             "tool": operation.name,
             "kind": operation.kind.value,
@@ -151,8 +162,4 @@ class Facts:
                 "working_directory": place.working_directory,
                 "attended": self._attended,
             },
-            "commands": [command.facts() for command in self._view.commands],
-            "writes": self._writes,
-            "reads": self._reads,
         }
-        return context(variables)

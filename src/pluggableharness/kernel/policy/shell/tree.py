@@ -34,6 +34,7 @@ _WORD_PARTS: Final = names("word number string raw_string string_content")
 _SUBSTITUTIONS: Final = frozenset(["command_substitution", "process_substitution"])
 _WRITING: Final = frozenset([">", ">>", ">|", "&>", "&>>"])
 _NO_FILES: Final = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr"])
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./-]+")
 _DELIMITER: Final = re.compile(r"<<(?:([A-Za-z_]+)|'([A-Za-z_]+)'|\"([A-Za-z_]+)\")")
 _CONTINUED_WORD: Final = re.compile(r"[^ \t\n]\\\n[^ \t\n]|\\[ \t]\\\n|\\\\\n")
 
@@ -188,7 +189,8 @@ class _Walk:
         if operator in (">&", "<&"):
             if target.isdecimal() or target == "-":
                 return
-            if operator == "<&":
+            # bash itself reads quotes in this old form of &> in a way of its own.
+            if operator == "<&" or _PLAIN.fullmatch(target) is None:
                 raise NotUnderstood("a redirect that is not understood")
         if target.startswith(("/dev/tcp/", "/dev/udp/")) or not target:
             raise NotUnderstood("a redirect to a network address")
