@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import trustme
-from unit.web.world import PUBLIC, WAIT, World, answer, serving
+from unit.web.world import PUBLIC, WAIT, World, answer, redirect, serving
 
 from pluggableharness.providers.web import provider as web
 from pluggableharness.sdk import Category
@@ -237,6 +237,7 @@ async def fetch_securely(
     authority: trustme.CA,
     trusted: trustme.CA,
     name: str,
+    raw: bytes = answer(b"safe", "Content-Type: text/plain"),
 ) -> tuple[Outcome, list[str | None]]:
     """Fetch https://a.test/ from a server with a certificate for `name`."""
     seen: list[str | None] = []
@@ -247,7 +248,6 @@ async def fetch_securely(
     trusted.configure_trust(trust)
     monkeypatch.setattr(web, "network", world.network(trust=trust))
     world.name("a.test", [PUBLIC])
-    raw = answer(b"safe", "Content-Type: text/plain")
     async with (
         serving({"/": raw}, context) as server,
         asyncio.timeout(WAIT),
@@ -301,3 +301,14 @@ async def test_a_recorded_answer_is_drawn_as_a_link_and_its_content(
     node = tool.render("web_fetch", payload)
     assert isinstance(node, Group)
     assert node.children[0] == Link("A & B", "http://a.test/dir/page")
+
+
+async def test_a_redirect_that_gives_up_tls_is_told_and_not_followed(
+    world: World, monkeypatch: pytest.MonkeyPatch, authority: trustme.CA
+) -> None:
+    raw = redirect("http://a.test/plain", "301 Moved")
+    outcome, _ = await fetch_securely(world, monkeypatch, authority, authority, "a.test", raw)
+    assert outcome.error is not None and outcome.error.details is not None
+    assert outcome.error.category is Category.PERMISSION_DENIED
+    assert outcome.error.details["redirect"] == "http://a.test/plain"
+    assert world.dialled == [(PUBLIC, 443)]

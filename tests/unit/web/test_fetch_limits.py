@@ -260,3 +260,16 @@ async def test_a_server_that_never_shakes_hands_is_given_up_and_let_go(
         await gone.wait()
     assert outcome.error is not None
     assert "did not answer within 0.2 s" in outcome.error.message
+
+
+@pytest.mark.parametrize("endless", [drip, flood])
+async def test_nothing_is_waited_for_beyond_the_cap(
+    world: World, tool: Tool, monkeypatch: pytest.MonkeyPatch, endless: Serve
+) -> None:
+    monkeypatch.setattr(answers, "PAGE_BYTES", 5)
+    world.name("a.test", [PUBLIC])
+    async with serving({"/": endless}) as server, asyncio.timeout(WAIT):
+        world.servers[PUBLIC, 80] = server
+        payload = (await fetch(tool, max_bytes=5)).payload
+        await server.closed.wait()
+    assert payload["truncated"] is True
