@@ -175,7 +175,7 @@ async def test_pagers_do_not_wait_for_a_person(tmp_path: Path, monkeypatch: Any)
         output = (await payload(tool, command))["output"]
         assert "number 1\n" in output and "number 60\n" in output
         edited = await payload(tool, f"{git} commit --allow-empty; echo code $?")
-        assert edited["output"].endswith("code 1\n")
+        assert "code 1\n" in edited["output"]
 
 
 async def test_a_deleted_working_directory_does_not_lose_the_session(tmp_path: Path) -> None:
@@ -433,7 +433,7 @@ async def test_a_shell_that_is_not_there_is_named(tmp_path: Path) -> None:
     async with opened(provider, cwd=tmp_path, settings={"shell": "no-such-shell"}) as tool:
         outcome = await run(tool, "echo hi")
     assert outcome.error and outcome.error.category is Category.EXECUTION_FAILED
-    assert "'no-such-shell'" in outcome.error.message and "Set `shell`" in outcome.error.message
+    assert "'no-such-shell'" in outcome.error.message and "`shell`" in outcome.error.message
 
 
 @pytest.mark.req("C11")
