@@ -163,7 +163,7 @@ async def test_an_engine_that_does_not_work_says_why_and_how_to_configure_one(
     assert outcome.error is not None
     assert outcome.error.category is Category.EXECUTION_FAILED
     assert said in outcome.error.message
-    for word in ("agent.hcl", 'provider "web"', "search {", "env(", "searxng"):
+    for word in ("agent.hcl", 'provider "web"', "search = {", "env(", "searxng"):
         assert word in outcome.error.message
     assert server.opened == 1 and set(world.dialled) == {("127.0.0.1", 8888)}
 

@@ -21,8 +21,8 @@ from pluggableharness.sdk import (
 _BYTES: Final = 2 * 1024 * 1024
 _HOW: Final = (
     'To configure an engine, write in agent.hcl, in the block provider "web": '
-    'search { engine = "brave" api_key = env("BRAVE_API_KEY") }, or tavily with its key, or '
-    'searxng with url = "https://…" of an instance that offers JSON'
+    'search = { engine = "brave", api_key = env("BRAVE_API_KEY") }, or "tavily" with its key, or '
+    '"searxng" with url = "https://…" of an instance that offers JSON'
 )
 
 
