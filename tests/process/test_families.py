@@ -20,6 +20,7 @@ from pluggableharness.kernel.domain.profile import Profile
 from pluggableharness.kernel.domain.session import SessionStatus
 from pluggableharness.kernel.plugins import calls as plugin_calls
 from pluggableharness.kernel.policy import Action, Rule
+from pluggableharness.kernel.session.children import Member
 from pluggableharness.kernel.store.reading import read_meta, read_spent
 
 EVERYTHING = ("nesting.*",)
@@ -241,18 +242,17 @@ async def test_a_child_that_breaks_off_is_an_error_of_the_call(tmp_path: Path) -
 @pytest.mark.req("K24")
 async def test_no_more_children_run_at_once_than_the_parent_may_have(tmp_path: Path) -> None:
     """Case agent-user-task-02: fifty in one message, and all of them get their turn."""
-    running: list[int] = [0]
-    most: list[int] = [0]
-    full = asyncio.Event()
+    running = most = asked = 0
+    family: list[Member] = []
 
     async def counted() -> Message:
-        running[0] += 1
-        most[0] = max(most[0], running[0])
-        if running[0] == 3:
-            full.set()
-        await full.wait()
-        await asyncio.sleep(0)
-        running[0] -= 1
+        nonlocal running, most, asked
+        running += 1
+        most = max(most, running)
+        while asked < 50:  # until all fifty have asked for their child
+            asked = max(asked, len(family[0].children))
+            await asyncio.sleep(0)
+        running -= 1
         return says("one of many")
 
     root = calls(*["nesting.beside"] * 50, profile="many")
@@ -262,9 +262,10 @@ async def test_no_more_children_run_at_once_than_the_parent_may_have(tmp_path: P
         kernel(tmp_path, [Profile("many")], {"many": Written([counted])}, profile=own) as made,
         made.session(Written([root]), Watching()) as session,
     ):
+        family.append(made._family._members[session.id])
         await session.run("go")
     assert results(session.history) == [Success({"text": "one of many"})] * 50
-    assert most == [3]
+    assert most == 3
 
 
 @pytest.mark.req("K20", "K23")
