@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 from process_tree import with_word
 
+from pluggableharness.sdk import processes
 from pluggableharness.sdk.processes import Child, Chunk, Ending, running
 
 WAIT_S = 30.0
@@ -35,6 +36,17 @@ async def test_streams_are_read_in_the_order_in_which_they_were_written(
         events = [await anext(child), await anext(child)]
     out_chunk, err_chunk = Chunk(b"out\n", "stdout"), Chunk(b"err\n", "stderr")
     assert events == ([out_chunk, err_chunk] if first == "stdout" else [err_chunk, out_chunk])
+
+
+async def test_nothing_is_left_in_a_pipe_that_holds_more_than_one_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "READ_BYTES", 4)
+    async with running(["seq", "5000"], cwd=tmp_path, env=ENVIRONMENT) as child:
+        chunks = [event for event in await rest(child) if isinstance(event, Chunk)]
+    lines = b"".join(b"%d\n" % number for number in range(1, 5001))
+    assert b"".join(chunk.data for chunk in chunks) == lines
+    assert max(len(chunk.data) for chunk in chunks) == 4
 
 
 async def test_what_is_left_behind_is_heard_until_it_is_ended_too(tmp_path: Path) -> None:
