@@ -9,7 +9,7 @@ from unit.turn.doubles import CONTEXT, operation
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.news import FromChild, Notice
 from pluggableharness.kernel.domain.operation import Kind
-from pluggableharness.kernel.domain.plan import PlanItem
+from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.session.relay import OneByOne, Relay
@@ -35,7 +35,10 @@ class Pondering(Watching):
 @pytest.mark.req("P24")
 async def test_interactive_calls_of_a_shared_frontend_come_one_at_a_time() -> None:
     person, turn = Pondering(), asyncio.Lock()
-    sessions: list[Frontend] = [OneByOne(person, turn), Relay(OneByOne(person, turn), "child", "tester")]
+    sessions: list[Frontend] = [
+        OneByOne(person, turn),
+        Relay(OneByOne(person, turn), "child", "tester"),
+    ]
     answers = await asyncio.gather(*(one.answer(QUESTION) for one in sessions * 3))
     assert person.most == 1
     assert answers == [{"answer": ""}, {"answer": "tester"}] * 3
@@ -51,3 +54,34 @@ async def test_a_question_and_news_carry_the_path_from_the_root_down() -> None:
     await below.hear(Notice("info", "hello"))
     assert person.asked[0].call.context.path == ("lead", "tester")
     assert person.heard == [FromChild("second", ("lead", "tester"), Notice("info", "hello"))]
+
+
+class Answering(Watching):
+    """Holds every question until the test answers it, in whatever order."""
+
+    def __init__(self) -> None:
+        super().__init__(attended=True)
+        self.waiting: dict[str, asyncio.Future[Answer]] = {}
+
+    async def decide(self, item: PlanItem, changed: str) -> Answer | None:
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.waiting[item.id] = future
+        return await future
+
+
+@pytest.mark.req("K10")
+async def test_each_answer_goes_to_the_question_that_it_is_for() -> None:
+    """Case agent-user-task-05: two children ask, and are answered in reverse order."""
+    person = Answering()
+    verdict = Verdict(Decision.ASK, "test")
+    asked = [
+        asyncio.create_task(
+            Relay(person, name, name).decide(PlanItem(name, QUESTION, None, verdict), "")
+        )
+        for name in ("first", "second")
+    ]
+    while len(person.waiting) < 2:
+        await asyncio.sleep(0)
+    person.waiting["second"].set_result(Answer(allow=True))
+    person.waiting["first"].set_result(Answer(allow=False, reason="no"))
+    assert [await one for one in asked] == [Answer(allow=False, reason="no"), Answer(allow=True)]
