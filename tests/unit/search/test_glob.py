@@ -193,6 +193,24 @@ async def test_a_folder_called_like_a_class_is_found_as_it_is_written(
     assert await globbed(tool, "app/\\[id\\]/*.tsx") == ["app/[id]/page.tsx"]
 
 
+async def test_many_alternatives_are_still_these_alone(tool: Tool, folder: Path) -> None:
+    tree(folder, "a.x1", "a.x150", "a.y")
+    kinds = ",".join(f"x{number}" for number in range(190))
+    assert await globbed(tool, f"*.{{{kinds}}}") == ["a.x1", "a.x150"]
+    assert await globbed(tool, f"{{*,*.{{{kinds}}}}}") == ["a.x1", "a.x150", "a.y"]
+
+
+async def test_paths_that_are_long_together_are_cut(tool: Tool, folder: Path) -> None:
+    deep = "/".join(["d" * 200] * 10)
+    for number in range(700):
+        (folder / deep).mkdir(parents=True, exist_ok=True)
+        (folder / deep / f"{number:03}").touch()
+    payload = (await tool("glob", pattern="*", limit=10_000)).payload
+    assert payload["total"] == 700
+    assert payload["truncated"] is True
+    assert 1_000_000 < sum(map(len, payload["paths"])) < 1_100_000
+
+
 @pytest.mark.parametrize("more", [-1, 0, 1])
 async def test_truncated_tells_all_from_cut(tool: Tool, folder: Path, more: int) -> None:
     """Case search-22: at the limit, one below and one above it, in a stable order."""
@@ -268,6 +286,7 @@ async def test_results_begin_with_the_path_as_it_was_given(tool: Tool, folder: P
         ({"pattern": "*", "path": "nope"}, "not_found", "nope does not exist"),
         ({"pattern": "x/*", "path": "nope"}, "not_found", "nope does not exist"),
         ({"pattern": "x", "path": "nope"}, "not_found", "nope does not exist"),
+        ({"pattern": "file/*"}, "invalid_arguments", "file is a file"),
         ({"pattern": "*", "limit": 0}, "invalid_arguments", "limit"),
         ({"pattern": "*", "sort": "size"}, "invalid_arguments", "sort"),
     ],

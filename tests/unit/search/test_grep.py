@@ -197,6 +197,7 @@ async def test_a_bad_expression_is_refused_in_ripgreps_words(
         ({"pattern": "x", "path": "nope", "glob": "a/b"}, "not_found", "nope does not exist"),
         ({"pattern": "x", "type": "klingon"}, "invalid_arguments", "unrecognized file type"),
         ({"pattern": "x", "glob": "a["}, "invalid_arguments", "a [ without its ]"),
+        ({"pattern": "x", "glob": "a/*"}, "invalid_arguments", "a is a file"),
         ({"pattern": "x", "glob": "!a["}, "invalid_arguments", "a["),
         ({"pattern": "x\0"}, "invalid_arguments", "NUL"),
         ({"pattern": ""}, "invalid_arguments", "at least 1"),

@@ -96,7 +96,7 @@ def opened(
         roots = list(_roots(jail, stack))
         if stat.S_ISDIR(os.fstat(descriptor).st_mode):
             yield Area(descriptor, None, shown, "", roots)
-        elif may_be_file:
+        elif may_be_file and not prefix:
             nowhere = _held(stack, os.open("/", os.O_PATH | os.O_CLOEXEC))
             yield Area(nowhere, descriptor, "", visible(shown.removesuffix("/")), roots)
         else:

@@ -4,12 +4,15 @@ import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pluggableharness.providers.search.area import Area
 from pluggableharness.providers.search.ripgrep import Ending
 from pluggableharness.providers.search.selection import Selection, list_files
 from pluggableharness.sdk.jail import best
+
+TEXT_LIMIT: Final = 1 << 20
+"""Characters of all paths together, after which no more are listed."""
 
 Sort = Literal["path", "mtime"]
 Key = Any
@@ -51,11 +54,17 @@ class Found:
         """How many there are."""
         return self._by_time.total if self._is_by_time else self._by_path.total
 
-    @property
-    def paths(self) -> list[str]:
-        """The first of them, as ripgrep names them."""
+    def shown(self) -> list[str]:
+        """Return the first of them as they are called, as many as there is room for."""
         paths = [path for _, path in self._by_time.kept] if self._is_by_time else self._by_path.kept
-        return [path for path in paths if path == self.named or self._area.vouches_for(path)]
+        listed, room = [], TEXT_LIMIT
+        for path in paths:
+            if path == self.named or self._area.vouches_for(path):
+                listed.append(self._area.shown(path))
+                room -= len(listed[-1])
+            if room <= 0:
+                break
+        return listed
 
     async def add(self, paths: list[str]) -> None:
         """Take more paths in."""

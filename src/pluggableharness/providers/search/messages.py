@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import DecodeError, Struct
 from msgspec.json import Decoder
 
-LONGEST_MESSAGE: Final = 16 << 20
+LONGEST_MESSAGE: Final = 4 << 20
 """Bytes of a message that are held; one of a longer line is known by its beginning only."""
 _KEPT_OF_TOO_LONG: Final = 4096
 HEAD: Final = 1 << 20

@@ -25,7 +25,6 @@ from pluggableharness.providers.search.tokens import (
 from pluggableharness.sdk import InvalidArguments
 from pluggableharness.sdk.jail import visible
 
-MOST_NAME_GLOBS: Final = 50
 _GIT: Final = tuple(map(Literal, ".git"))
 _SPECIAL: Final = frozenset("*?[]{}\\,!^-")
 
@@ -68,7 +67,7 @@ def parse(text: str) -> Pattern:
     prefix = _common_prefix(routes)
     rests = [route[len(prefix) :] for route in routes]
     _refuse_ups(text, rests)
-    globs = _name_globs(rests)
+    globs = [_name_glob(rest[-1]) for rest in rests]
     return Pattern(
         prefix="/" * absolute + _text(prefix),
         literal=_literal_path(written),
@@ -76,8 +75,8 @@ def parse(text: str) -> Pattern:
         names_git=any(_GIT in route for route in routes),
         names_hidden=any(_is_hidden(name) for rest in rests for name in rest),
         depth=None if any(BELOW in rest for rest in rests) else max(map(len, rests)),
-        name_globs=globs,
-        is_exact=all(map(_is_exact, rests)) and len(globs) in (0, len(rests)),
+        name_globs=() if "*" in globs else tuple(globs),
+        is_exact=all(map(_is_exact, rests)),
         among_visible=_compiled(rests, hidden=False),
         among_all=_compiled(rests, hidden=True),
     )
@@ -142,14 +141,6 @@ def _text(names: Names) -> str:
 
 def _characters(name: Segment) -> str:
     return "".join(token.character for token in name if isinstance(token, Literal))
-
-
-def _name_globs(rests: Sequence[Names]) -> tuple[str, ...]:
-    names = [rest[-1] for rest in rests]
-    globs = tuple(_name_glob(name) for name in names)
-    if len(globs) > MOST_NAME_GLOBS or "*" in globs:
-        return ()
-    return globs
 
 
 def _name_glob(name: Segment) -> str:

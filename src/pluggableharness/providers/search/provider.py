@@ -23,7 +23,8 @@ from pluggableharness.providers.search.selection import (
     warnings_of,
 )
 from pluggableharness.sdk import Context, Doc, Ge, Le, MinLength, Provider
-from pluggableharness.sdk.jail import jail_for
+from pluggableharness.sdk.jail import Jail, jail_for
+from pluggableharness.sdk.render import Node
 
 _FIELDS: Final = tuple(each.name for each in fields(Match))
 
@@ -85,10 +86,11 @@ async def find_files(
         ending = await find(area, chosen, found)
         within_s = time_to_count(found.total > 0, ending.cpu_s)
         skipped = await left_out(area, chosen, found.total, within_s)
+        paths = found.shown()
         return GlobResult(
-            [area.shown(each) for each in found.paths],
+            paths,
             found.total,
-            found.total > limit,
+            len(paths) < found.total,
             skipped,
             some_of(warnings_of(ending, area)),
         )
@@ -168,13 +170,13 @@ async def _grep(
 
 
 @find_files.render
-def render_files(payload: dict[str, Any]) -> Any:
+def render_files(payload: dict[str, Any]) -> Node:
     """Draw a recorded result of glob (P30)."""
     return draw_glob(payload)
 
 
 @find_text.render
-def render_text(payload: dict[str, Any]) -> Any:
+def render_text(payload: dict[str, Any]) -> Node:
     """Draw a recorded result of grep (P30)."""
     return draw_grep(payload)
 
@@ -185,7 +187,7 @@ def _selection(glob: str | None, type_: str | None, hidden: bool, ignored: bool)
     return Selection(parse(glob or "**"), hidden, ignored, type_)
 
 
-def _jail(ctx: Context[Settings]) -> Any:
+def _jail(ctx: Context[Settings]) -> Jail:
     return jail_for(tuple(ctx.settings.allowed_roots), ctx.working_directory)
 
 

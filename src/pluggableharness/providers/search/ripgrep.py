@@ -23,9 +23,10 @@ from pluggableharness.sdk import ExecutionFailed, InvalidArguments, ToolFailure
 CHUNK: Final = 256 * 1024
 """What one read asks for: a few milliseconds of work, after which others have their turn."""
 DROPS: Final = 8
+"""So many small reads in a row show that there is a stream of them."""
 PAUSE_S: Final = 0.001
 LOOK_AGAIN_S: Final = 0.005
-MOST_SAID: Final = 64 * 1024
+MOST_SAID: Final = 1024 * 1024
 """How much of what ripgrep says on stderr is kept."""
 
 _LIBRARIES: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")

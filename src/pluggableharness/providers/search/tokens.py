@@ -152,7 +152,7 @@ class _Reader:
 
     def _class(self) -> Class:
         start = self._at
-        negated = self._pattern[start : start + 1] in ("!", "^") and self._pattern[start:] != ""
+        negated = self._pattern.startswith(("!", "^"), start)
         first = start + negated
         end = self._pattern.find("]", first + 1)
         if end < 0:
