@@ -61,6 +61,19 @@ def test_a_command_in_the_same_message_sees_the_edit_before_it(harness: Harness)
     assert "The command saw: new" in str(told[-1])
 
 
+@pytest.mark.req("K11")
+def test_in_plan_mode_nothing_that_changes_anything_is_offered(harness: Harness) -> None:
+    (harness.project / "a.txt").write_text("old\n")
+    script = harness.script(
+        "messages: [{calls: [{tool: filesystem.read_file, arguments: {path: a.txt}}, "
+        "{tool: filesystem.edit_file, arguments: {path: a.txt, old_str: old, new_str: new}}]}]"
+    )
+    done = harness.run("run", "--script", script, "--allow-all", "--plan")
+    assert done.returncode == 0, done.stderr
+    assert sorted(outcomes(harness)) == ["not_found", "ok"]
+    assert (harness.project / "a.txt").read_text() == "old\n"
+
+
 @pytest.mark.req("K4", "K10")
 def test_without_anyone_to_ask_nothing_that_changes_anything_runs(harness: Harness) -> None:
     (harness.project / "a.txt").write_text("old\n")

@@ -47,6 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_PROFILE.name,
         help="an agent_profile of agent.hcl: what the session may use",
     )
+    parser.add_argument(
+        "--plan", action="store_true", help="offer nothing that changes anything: look and say"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a line; nobody asked")
     parser.add_argument(
         "--allow-all", action="store_true", help="answer every question with yes; denials hold"
@@ -61,6 +64,7 @@ def main(options: argparse.Namespace) -> int:
 async def _run(options: argparse.Namespace) -> int:
     script = read_script(Path(options.script))
     setup = setup_of(script, options.cwd, options.profile, allow_all=options.allow_all)
+    setup = replace(setup, plan_mode=options.plan)
     frontend = JsonLines(sys.stdout) if options.json else Terminal()
     try:
         async with (

@@ -69,7 +69,7 @@ class Setup:
     what may be offered or raises (F4, F8). `keep_grant` writes down what is allowed for always
     (K10). `profile` is that of the sessions that a person starts, `bounds` takes the place of
     its own; `profiles` are those that a call may start a child session under, with the model
-    that `models` makes for it (K22).
+    that `models` makes for it (K22). In `plan_mode` no resource operation is offered (K11).
     """
 
     working_directory: Path
@@ -88,6 +88,7 @@ class Setup:
     profile: Profile = DEFAULT_PROFILE
     profiles: tuple[Profile, ...] = ()
     models: Callable[[Profile], Model] | None = None
+    plan_mode: bool = False
 
 
 class Kernel:
@@ -181,7 +182,7 @@ class Kernel:
                 yield Session(
                     session_id,
                     str(self._setup.working_directory),
-                    operations if member.own_act else member.offered(operations),
+                    self._offered(member, operations),
                     ports,
                     record,
                     profile=member.profile.name,
@@ -194,6 +195,14 @@ class Kernel:
             del self._logs[session_id]
             self._approvals.pop(session_id, None)
             await log.close()
+
+    def _offered(self, member: Member, operations: Sequence[Operation]) -> Sequence[Operation]:
+        if member.own_act:
+            return operations
+        offered = member.offered(operations)
+        if not self._setup.plan_mode:
+            return offered
+        return tuple(one for one in offered if one.kind is not Kind.RESOURCE)
 
     def _root(self, frontend: Frontend, own_act: bool) -> Member:
         profile, bounds = self._setup.profile, self._setup.bounds

@@ -54,7 +54,7 @@ async def test_a_message_without_calls_ends_the_loop() -> None:
     assert record.kinds() == ["message"]
 
 
-@pytest.mark.req("K1", "K2")
+@pytest.mark.req("K1", "K2", "K13")
 async def test_results_come_back_in_the_order_the_model_wrote_the_calls() -> None:
     release = asyncio.Event()
 
