@@ -56,6 +56,7 @@ TABLE: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
             *("git log -p > target", "echo k >> ~/.ssh/authorized_keys", 'echo x >"$PWD/f"'),
             *("echo x > ~/.bashrc", "echo x >> f", "cat a >| b", "echo x &> f", "echo x &>> f"),
             *("echo x >& f", "echo x >f --y", "> f ls", "echo x > /dev/tcp/h/80", "ls 3<> f"),
+            *("ls >&a\\'", "cat <<<#\nE\n"),
         ),
     ),
     (ALLOW, "no file is written", ("echo x >&2", "cat 2>/dev/null", "ls 2>&1 | cat", "cat < f")),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_NESTED = 40
 _GAP: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_GAP_WITHIN_LINE: Final = re.compile(rb"(?:[ \t]|\\\n)*")
 _TOKENS: Final = frozenset(
     [
         *(";", "\n", "&", "&&", "||", "|", "|&", "(", ")", "{", "}", "!", "$(", "`", "<(", ">("),
@@ -161,8 +162,10 @@ class _Walk:
             case "file_redirect":
                 return self._file(node, simples, depth)
             case "herestring_redirect":
-                _, text = self._checked(node)
-                self._word(text, simples[0], depth)
+                texts = self._checked(node)[1:]
+                if len(texts) != 1:
+                    raise NotUnderstood("a here-string that is not understood")
+                self._word(texts[0], simples[0], depth)
                 return []
             case "heredoc_redirect":
                 self._heredoc(node)
@@ -268,13 +271,15 @@ class _Walk:
                 raise NotUnderstood(f"{self._text(child)} is not understood")
 
     def _checked(self, node: "Node") -> list["Node"]:
-        """A node's children, when nothing but blanks stands between them."""
+        """A node's children, when nothing but blanks stands between them; lines only end
+        between statements."""
+        gap = _GAP if node.type in _GROUPS | _SUBSTITUTIONS else _GAP_WITHIN_LINE
         at = node.start_byte
         for child in node.children:
-            if _GAP.fullmatch(self._source[at : child.start_byte]) is None:
+            if gap.fullmatch(self._source[at : child.start_byte]) is None:
                 raise NotUnderstood("it does not parse")
             at = child.end_byte
-        if at > node.start_byte and _GAP.fullmatch(self._source[at : node.end_byte]) is None:
+        if at > node.start_byte and gap.fullmatch(self._source[at : node.end_byte]) is None:
             raise NotUnderstood("it does not parse")
         return node.children
 

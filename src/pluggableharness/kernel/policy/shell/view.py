@@ -63,6 +63,9 @@ def shell_view(line: str) -> ShellView:
         return gathered.view()
     except NotUnderstood as reason:
         return ShellView(unusable=str(reason))
+    except (ValueError, IndexError, RecursionError):
+        # The grammar recovers from errors in shapes that nobody has listed.
+        return ShellView(unusable="it does not parse")
 
 
 @dataclass(slots=True)

@@ -1,0 +1,68 @@
+"""`harness policy`: explanations and second decisions, from the command line."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RULES = """\
+policy "git" {
+  match  = { tool_name = "bash" }
+  when   = "commands.all(c, c.program == 'git')"
+  action = "allow"
+}
+"""
+SCRIPT = """\
+prompt: look
+messages:
+  - calls:
+      - {id: a, tool: exec.bash, arguments: {command: git --version}}
+      - {id: b, tool: exec.bash, arguments: {command: rm -rf nothing}}
+  - say: done
+"""
+BOUND_S = 60
+
+
+def harness(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pluggableharness.cli", *arguments],
+        cwd=directory,
+        env={**os.environ, "XDG_STATE_HOME": str(directory / "state")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=BOUND_S,
+        check=False,
+    )
+
+
+@pytest.mark.req("F11")
+def test_explain_names_the_rule_that_wins_and_why_the_others_do_not(tmp_path: Path) -> None:
+    (tmp_path / "agent.hcl").write_text(RULES)
+    said = harness(tmp_path, "policy", "explain", "exec.bash", "command=git status > f")
+    assert said.returncode == 0, said.stderr
+    assert "writes: ['f']" in said.stdout
+    assert "does not match: it writes f" in said.stdout
+    assert "verdict: ask by default for resource" in said.stdout
+    wrong = harness(tmp_path, "policy", "explain", "exec.bsh", "command=ls")
+    assert wrong.returncode == 2
+    assert "exec.bash" in wrong.stderr
+
+
+@pytest.mark.req("F11")
+def test_recorded_calls_are_decided_again_by_the_present_rules(tmp_path: Path) -> None:
+    (tmp_path / "agent.hcl").write_text(RULES)
+    (tmp_path / "s.yaml").write_text(SCRIPT)
+    assert harness(tmp_path, "run", "--script", "s.yaml").returncode == 3
+    (log,) = (tmp_path / "state/pluggableharness/sessions").glob("*.sqlite")
+    same = harness(tmp_path, "policy", "test", "--session", str(log))
+    assert (same.returncode, same.stdout) == (0, "2 calls, 0 judged otherwise\n"), same.stderr
+    (tmp_path / "agent.hcl").write_text(RULES.replace("'git'", "'rm'"))
+    other = harness(tmp_path, "policy", "test", "--session", str(log))
+    assert other.returncode == 1
+    assert "git --version'" in other.stdout
+    assert "was allow by rule git, would be ask by default for resource" in other.stdout
+    assert "would be allow by rule git" in other.stdout
+    assert other.stdout.endswith("2 calls, 2 judged otherwise\n")
