@@ -1,28 +1,23 @@
-"""bash with real commands: what they print, how they end, and that nothing of them is left."""
+"""bash with real commands: what they find, and what becomes of what they print."""
 
 import asyncio
 import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from process_tree import eventually, with_word
+from process.exec_calls import WAIT_S, context_of, let_go, payload, python, run
 
 from pluggableharness.providers.exec.provider import provider
 from pluggableharness.sdk import Category, Context, InvalidArguments
 from pluggableharness.sdk.processes import READ_BYTES
-from pluggableharness.sdk.stream import EventStream
-from pluggableharness.sdk.testing import ExitStatus, Outcome, OutputChunk, Tool, opened
+from pluggableharness.sdk.testing import OutputChunk, Tool, opened
 
 pytestmark = pytest.mark.req("C10")
-
-WAIT_S = 30.0
-"""Bound of a call that should take a second or so; reached by a hang only."""
 
 
 @pytest.fixture
@@ -30,76 +25,6 @@ async def tool(tmp_path: Path) -> AsyncIterator[Tool]:
     """Without a sandbox, which would end what the guard is to end here."""
     async with opened(provider, cwd=tmp_path, settings={"sandbox": "none"}) as tool:
         yield tool
-
-
-async def run(tool: Tool, command: str, within_s: float = WAIT_S, **arguments: Any) -> Outcome:
-    async with asyncio.timeout(within_s):
-        return await tool("bash", command=command, **arguments)
-
-
-async def payload(tool: Tool, command: str, **arguments: Any) -> dict[str, Any]:
-    return (await run(tool, command, **arguments)).payload
-
-
-def details(outcome: Outcome, category: Category) -> Mapping[str, Any]:
-    assert outcome.error and outcome.error.category is category
-    assert outcome.error.details is not None
-    return outcome.error.details
-
-
-def python(program: str) -> str:
-    return f"{sys.executable} -c '{program}'"
-
-
-@pytest.fixture
-def word() -> str:
-    """Something to tell the processes of one test by, in their command lines."""
-    return f"command-{uuid4().hex}"
-
-
-@pytest.mark.req("C11")
-async def test_a_background_process_does_not_hold_the_call(tool: Tool, word: str) -> None:
-    """Case exec-01: it holds the pipe; it is ended, and what it had printed is there."""
-    outcome = await run(tool, f"(exec -a {word} sleep 60) & echo done", timeout_s=10)
-    assert outcome.payload["exit_code"] == 0
-    assert outcome.payload["output"] == "done\n"
-    assert not with_word(word)
-
-
-@pytest.mark.req("C11")
-async def test_what_a_background_process_had_printed_is_kept(tool: Tool) -> None:
-    command = "mkfifo f; (echo early; echo >f; exec sleep 60) & read <f; echo done"
-    assert (await payload(tool, command))["output"] == "early\ndone\n"
-
-
-@pytest.mark.req("C11")
-async def test_a_background_server_does_not_hold_the_call(tool: Tool, word: str) -> None:
-    """Case exec-02: there is no job control that would wait for it."""
-    command = f"{sys.executable} -m http.server 0 --directory {word} >/dev/null 2>&1 &"
-    assert (await payload(tool, command))["exit_code"] == 0
-    assert not with_word(word)
-    assert "m" not in (await payload(tool, "echo $-"))["output"]
-
-
-@pytest.mark.req("C11")
-@pytest.mark.parametrize(
-    "command",
-    [
-        "exec -a {word} sleep 311; echo x",
-        f"{sys.executable} -c 'import time; time.sleep(311)' {{word}}; echo x",
-        "setsid bash -c 'exec -a {word} sleep 313' & setsid -f bash -c 'exec -a {word} sleep 314';"
-        " exec -a {word} sleep 100",
-        "trap '' TERM; (exec -a {word} sleep 311) & while :; do sleep 600; done",
-    ],
-)
-async def test_a_timeout_leaves_no_process(tool: Tool, word: str, command: str) -> None:
-    """Cases exec-03 and exec-04: children, detached children, and such as heed no TERM."""
-    outcome = await run(tool, "echo before; " + command.format(word=word), timeout_s=1)
-    told = details(outcome, Category.TIMEOUT)
-    assert told["output"] == "before\n"
-    assert told["signal"] in ("SIGTERM", "SIGKILL")
-    assert outcome.error and "1 s" in outcome.error.message
-    assert not with_word(word)
 
 
 @pytest.mark.parametrize(
@@ -189,57 +114,6 @@ async def test_a_deleted_working_directory_does_not_lose_the_session(tmp_path: P
         assert named.error and named.error.category is Category.NOT_FOUND
 
 
-@pytest.mark.parametrize(
-    ("command", "output", "exit_code", "signal"),
-    [
-        ("printf before; kill -9 $$", "before", 137, "SIGKILL"),
-        ("kill -TERM $$", "", 143, "SIGTERM"),
-        ("bash -c 'kill -9 $$'; exit $?", None, 137, None),
-        ("kill -40 $$", "", 168, "SIG40"),
-    ],
-)
-async def test_a_signal_is_a_result(
-    tool: Tool, command: str, output: str | None, exit_code: int, signal: str | None
-) -> None:
-    """Case exec-12."""
-    outcome = await run(tool, command)
-    result = outcome.payload
-    assert (result["exit_code"], result.get("signal")) == (exit_code, signal)
-    assert output is None or result["output"] == output
-    statuses = [event for event in outcome.events if isinstance(event, ExitStatus)]
-    assert statuses == [ExitStatus(exit_code, signal)]
-
-
-@pytest.mark.req("P13")
-async def test_a_code_other_than_zero_is_a_result(tool: Tool) -> None:
-    result = await payload(tool, "echo no >&2; exit 3")
-    assert (result["exit_code"], result["output"]) == (3, "no\n")
-
-
-@pytest.mark.req("P25", "P26")
-async def test_a_cancelled_command_reports_what_there_was(tool: Tool, word: str) -> None:
-    """Case exec-13: cancelled is not failed, and nothing is left."""
-    call = tool.start("bash", command=f"echo begun; exec -a {word} sleep 100")
-    async with asyncio.timeout(WAIT_S):
-        await call.until(lambda event: isinstance(event, OutputChunk))
-        outcome = await call.cancel()
-    assert outcome.cancelled and outcome.report
-    assert outcome.report["output"] == "begun\n"
-    assert outcome.report["signal"] == "SIGTERM"
-    assert not with_word(word)
-
-
-@pytest.mark.req("P26")
-async def test_what_is_printed_after_a_cancel_is_in_the_report(tool: Tool) -> None:
-    command = "trap 'echo cleared up; exit' TERM; echo begun; sleep 600 & wait"
-    call = tool.start("bash", command=command)
-    async with asyncio.timeout(WAIT_S):
-        await call.until(lambda event: isinstance(event, OutputChunk))
-        outcome = await call.cancel()
-    assert outcome.report and outcome.report["output"] == "begun\ncleared up\n"
-    assert outcome.output() == b"begun\n"
-
-
 @pytest.mark.parametrize("length", [131_071, 131_072, 1_000_000])
 async def test_a_command_may_be_longer_than_an_argument(tool: Tool, length: int) -> None:
     """Case exec-14: Linux takes 128 KiB as one argument."""
@@ -273,16 +147,6 @@ async def test_half_a_character_in_a_command_is_an_argument_error(tool: Tool) ->
         await function(context_of(tool), command=json.loads('"echo \\ud800"'))
 
 
-def context_of(tool: Tool) -> Context[Any]:
-    """A context for a function that is called without what the SDK does around it."""
-
-    async def nowhere(event: object) -> None:
-        pass
-
-    call = tool._call("bash", None, {})
-    return tool._runner._context(call, EventStream("bash", True, nowhere))
-
-
 @pytest.mark.req("P14")
 async def test_escapes_reach_the_stream_raw_and_the_model_not(tool: Tool) -> None:
     """Case exec-16."""
@@ -290,14 +154,6 @@ async def test_escapes_reach_the_stream_raw_and_the_model_not(tool: Tool) -> Non
     outcome = await run(tool, command)
     assert outcome.payload["output"] == "red\n100%\n"
     assert outcome.output() == b"\x1b[31mred\x1b[0m\n10%\r20%\r100%\n\x1b]0;title\x07\x1b[2J"
-
-
-@pytest.mark.parametrize("command", ["exit 3", "set -e; false", "exec true", "exec 1>&-"])
-async def test_a_command_that_ends_its_shell_ends_no_other(tool: Tool, command: str) -> None:
-    """Case exec-17."""
-    first = await payload(tool, command)
-    assert first["exit_code"] == {"exit 3": 3, "set -e; false": 1}.get(command, 0)
-    assert (await payload(tool, "echo ok"))["output"] == "ok\n"
 
 
 async def test_both_streams_are_read_at_once(tool: Tool) -> None:
@@ -315,23 +171,8 @@ async def test_output_comes_without_waiting_for_a_newline(tool: Tool) -> None:
     async with asyncio.timeout(WAIT_S):
         chunk = await call.until(lambda event: isinstance(event, OutputChunk))
         assert chunk == OutputChunk(b"half", "stdout")
-        await asyncio.to_thread(_write_to, Path(tool._cwd / "go"))
+        await asyncio.to_thread(let_go, Path(tool._cwd / "go"))
         assert (await call).payload["output"] == "half whole\n"
-
-
-def _write_to(fifo: Path) -> None:
-    fifo.write_text("\n")
-
-
-@pytest.mark.req("P10")
-async def test_the_exit_status_comes_when_the_shell_ends_and_before_the_result(tool: Tool) -> None:
-    """What it left behind heeds no TERM, so the result takes longer than the status."""
-    command = "mkfifo go; (trap '' TERM; echo >go; while :; do sleep 600; done) & read <go"
-    call = tool.start("bash", command=command)
-    async with asyncio.timeout(WAIT_S):
-        await call.until(lambda event: isinstance(event, ExitStatus))
-        assert len(call.events) == 1
-        assert (await call).payload["exit_code"] == 0
 
 
 UNTIL_FULL = """
@@ -434,37 +275,3 @@ async def test_a_shell_that_is_not_there_is_named(tmp_path: Path) -> None:
         outcome = await run(tool, "echo hi")
     assert outcome.error and outcome.error.category is Category.EXECUTION_FAILED
     assert "'no-such-shell'" in outcome.error.message and "`shell`" in outcome.error.message
-
-
-@pytest.mark.req("C11")
-async def test_commands_of_two_calls_do_not_end_each_other(tool: Tool) -> None:
-    """Sub-agents may share a process: each command has a guard of its own."""
-    command = "mkfifo go; echo ready; read <go; echo survived"
-    first = tool.start("bash", command=command)
-    async with asyncio.timeout(WAIT_S):
-        await first.until(lambda event: isinstance(event, OutputChunk))
-        await run(tool, "sleep 60 & sleep 60 & exit 0")
-        await run(tool, "sleep 60", timeout_s=0.1)
-        await asyncio.to_thread(_write_to, Path(tool._cwd / "go"))
-        assert (await first).payload["output"] == "ready\nsurvived\n"
-
-
-@pytest.mark.req("K16")
-async def test_a_guard_that_is_killed_is_told_and_takes_its_command_along(tmp_path: Path) -> None:
-    """In a sandbox it cannot be."""
-    async with opened(provider, cwd=tmp_path, settings={"sandbox": "none"}) as tool:
-        outcome = await run(tool, "kill -9 $PPID; sleep 60")
-    assert outcome.error and outcome.error.category is Category.EXECUTION_FAILED
-    assert "not known" in outcome.error.message
-
-
-async def test_no_descriptor_is_left_open(tool: Tool) -> None:
-    def opened() -> int:
-        return len(os.listdir("/proc/self/fd"))
-
-    await run(tool, "echo hi")
-    before = opened()
-    for command in ("seq 100000", "sleep 9", "echo ".ljust(200_000, "x"), "exit 1"):
-        await run(tool, command, timeout_s=0.5)
-    # The thread that writes the file closes it, in its own time.
-    await asyncio.to_thread(eventually, lambda: opened() == before, "all are closed")

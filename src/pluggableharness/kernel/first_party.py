@@ -10,7 +10,7 @@ from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
 
 NAMES = ("filesystem", "search", "exec", "web", "task", "user", "agent")
 
-OFF = {"web": ("http_request",)}
+OFF = {"exec": ("shell_read",), "web": ("http_request",)}
 """Operations that are declared and not offered until the setting of their name is true.
 
 A provider is asked for its operations before it is configured, so it cannot leave them out; and

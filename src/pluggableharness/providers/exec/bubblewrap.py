@@ -89,6 +89,19 @@ def view(writable: Sequence[Path], private: Path, folder: Path, *, network: bool
     yield from ("--chdir", str(folder))
 
 
+def narrow_view(readable: Sequence[Path], private: Path, folder: Path) -> Iterator[str]:
+    """Give the arguments for a view that has nothing but some paths, none of them writable."""
+    for path in readable:
+        if path.is_symlink():
+            yield from ("--symlink", os.readlink(path), str(path))
+        else:
+            yield from ("--ro-bind-try", str(path), str(path))
+    yield from ("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
+    if not any(path.is_relative_to(TEMPORARY[0]) for path in readable):
+        yield from ("--bind", str(private), str(TEMPORARY[0]))
+    yield from ("--remount-ro", "/", "--unshare-net", "--chdir", str(folder))
+
+
 def _only_hidden(folder: Path, writable: Sequence[Path]) -> bool:
     """Tell whether a folder is behind the private one and would not be there to run in."""
     if any(folder.is_relative_to(root) for root in writable):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pluggableharness.providers.exec.environment import command_environment
 from pluggableharness.providers.exec.record import Record
-from pluggableharness.providers.exec.script import invocation
+from pluggableharness.providers.exec.sandbox import Sandbox
 from pluggableharness.sdk import (
     Context,
     ExecutionFailed,
@@ -20,35 +22,38 @@ from pluggableharness.sdk import (
 from pluggableharness.sdk.processes import Child, Chunk, Ending, GuardLost, running
 
 
-async def execute(
-    ctx: Context[Any], record: Record, command: str, folder: Path, timeout_s: float
-) -> bool:
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A command line, what it finds, and what confines it."""
+
+    argv: list[str]
+    folder: Path
+    env: Mapping[str, str]
+    sandbox: Sandbox
+    stdin: int = subprocess.DEVNULL
+
+
+async def execute(ctx: Context[Any], record: Record, work: Work, timeout_s: float) -> bool:
     """Run a command to the end of all that it starts; True if it ran out of its time.
 
     Raises:
         ToolFailure: the command could not be run.
         asyncio.CancelledError: the call was cancelled; all is gone by then, and recorded.
     """
-    shell = ctx.settings.shell
-    sandbox = ctx.settings.confined
-    env = command_environment({**sandbox.environment(), **ctx.settings.env})
     try:
-        with (
-            invocation(shell, command) as (argv, stdin),
-            sandbox.around(ctx.working_directory, folder) as confinement,
-        ):
+        with work.sandbox.around(ctx.working_directory, work.folder) as confinement:
             async with running(
-                argv,
-                cwd=folder,
-                env=env,
-                stdin=stdin,
+                work.argv,
+                cwd=work.folder,
+                env=work.env,
+                stdin=work.stdin,
                 timeout_s=timeout_s,
                 confinement=confinement,
             ) as child:
                 await _follow(ctx, record, child)
                 return child.timed_out
     except OSError as error:
-        raise _not_started(error, shell, folder) from error
+        raise _not_started(error, work.argv[0], work.folder) from error
     except GuardLost as lost:
         raise ExecutionFailed(f"how the command ended is not known: {lost}") from lost
 
@@ -105,7 +110,7 @@ class _Relay:
                 await self._ctx.exit_status(exit_code, signal)
 
 
-def _not_started(error: OSError, shell: str, folder: Path) -> ToolFailure:
+def _not_started(error: OSError, program: str, folder: Path) -> ToolFailure:
     if error.errno == errno.E2BIG:
         return InvalidArguments(
             "the command and the environment that is configured for it are together longer than "
@@ -113,9 +118,9 @@ def _not_started(error: OSError, shell: str, folder: Path) -> ToolFailure:
         )
     if error.filename == str(folder):
         return PermissionDenied(f"cannot run in {folder}: {error.strerror}")
-    if error.filename == shell:
+    if error.filename == program:
         return ExecutionFailed(
-            f"the shell {shell!r} cannot be started: {error.strerror}. Set `shell` of provider "
-            "exec to one that is installed"
+            f"the program {program!r} cannot be started: {error.strerror}. The shell of bash is "
+            "named by `shell` of provider exec, which can be set to one that is installed"
         )
     return ExecutionFailed(f"the command could not be started: {error}")

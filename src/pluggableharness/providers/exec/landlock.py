@@ -41,8 +41,10 @@ def version() -> int:
         return 0
 
 
-def rules(writable: Iterable[Path], *, network: bool) -> int:
-    """Return a new ruleset's descriptor: everything readable but /proc's processes.
+def rules(
+    writable: Iterable[Path], readable: Iterable[Path] | None = None, *, network: bool
+) -> int:
+    """Return a new ruleset's descriptor: without `readable`, all is but /proc's processes.
 
     Raises:
         OSError: the system makes none.
@@ -51,7 +53,7 @@ def rules(writable: Iterable[Path], *, network: bool) -> int:
     handled = _accesses(known)
     ruleset = _create(handled, known, network=network)
     try:
-        for path in _readable():
+        for path in _readable() if readable is None else readable:
             _allow(ruleset, path, READ & handled)
         for name in DEVICES:
             _allow(ruleset, Path("/dev", name), (READ_FILE | WRITE_FILE) & handled)

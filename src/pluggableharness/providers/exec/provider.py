@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
-from pluggableharness.providers.exec.execution import execute
+from pluggableharness.providers.exec.environment import command_environment
+from pluggableharness.providers.exec.execution import Work, execute
 from pluggableharness.providers.exec.places import folder_of
+from pluggableharness.providers.exec.reading import PLAIN, command_line
 from pluggableharness.providers.exec.record import Record
-from pluggableharness.providers.exec.sandbox import Sandbox, chosen
-from pluggableharness.sdk import Context, Doc, Gt, Le, Provider, TimedOut
+from pluggableharness.providers.exec.sandbox import Sandbox, chosen, for_reading
+from pluggableharness.providers.exec.script import invocation
+from pluggableharness.sdk import (
+    Context,
+    Doc,
+    Gt,
+    Le,
+    PermissionDenied,
+    Provider,
+    TimedOut,
+    ToolFailure,
+)
 from pluggableharness.sdk.render import CodeBlock, Group, Node, Style, Text
 
 LONGEST_S: Final = 600
@@ -38,6 +51,9 @@ class Settings:
         Doc("Folders that sandboxed commands may write to; the working directory when empty"),
     ] = field(default_factory=list)
     network: Annotated[bool, Doc("Whether sandboxed commands have the network")] = False
+    shell_read: Annotated[
+        bool, Doc("Whether shell_read, which runs a few reading programs unasked, is offered")
+    ] = False
 
     def __post_init__(self) -> None:
         """Refuse what no command could be run with (P28)."""
@@ -96,9 +112,18 @@ async def bash(
     runs meanwhile. Of long output head and tail are returned, and all of it is kept in a file.
     """
     folder, note = folder_of(ctx.working_directory, working_directory)
+    sandbox = ctx.settings.confined
+    env = command_environment({**sandbox.environment(), **ctx.settings.env})
+    with invocation(ctx.settings.shell, command) as (argv, stdin):
+        return await _run(ctx, Work(argv, folder, env, sandbox, stdin), note, timeout_s)
+
+
+async def _run(
+    ctx: Context[Settings], work: Work, note: str | None, timeout_s: float
+) -> BashResult:
     record = Record(ctx.working_directory, note)
     try:
-        timed_out = await execute(ctx, record, command, folder, timeout_s)
+        timed_out = await execute(ctx, record, work, timeout_s)
         fields = await record.fields()
     except asyncio.CancelledError:
         ctx.report = await record.fields()
@@ -134,7 +159,6 @@ async def preview(
     return Group(nodes)
 
 
-@bash.render
 def render(payload: dict[str, Any]) -> Node:
     """Show a recorded result: what was printed, and how it ended."""
     ending = payload.get("signal") or f"exit {payload['exit_code']}"
@@ -146,3 +170,61 @@ def render(payload: dict[str, Any]) -> Node:
     if "note" in payload:
         nodes.append(Text(payload["note"], Style.WARNING))
     return Group(nodes)
+
+
+bash.render(render)
+
+
+@provider.data_source(streaming=True, idempotent=True, default_timeout=LONGEST_S)
+async def shell_read(
+    ctx: Context[Settings],
+    argv: Annotated[list[str], Doc('Program and arguments, such as ["git", "log", "-3"]')],
+    timeout_s: Annotated[
+        float, Doc(f"Seconds until it is stopped; at most {LONGEST_S}"), Gt(0), Le(LONGEST_S)
+    ] = USUAL_S,
+    working_directory: Annotated[
+        str | None, Doc("Where to run; relative to the session's working directory, its default")
+    ] = None,
+) -> BashResult:
+    """Run one program that only reads, without a shell: no pipes, wildcards or variables.
+
+    ls, cat, head, tail, wc, grep, find, sort, diff, stat, git log, git diff, git status and the
+    like, with options that can neither write, nor run anything, nor use the network. Options are
+    written out in full. Only the project and the system's programs are there to be seen.
+    """
+    _refuse_when_off(ctx.settings)
+    folder, note = folder_of(ctx.working_directory, working_directory)
+    sandbox = for_reading(ctx.settings.roots)
+    env = command_environment({**sandbox.environment(), **ctx.settings.env, **PLAIN})
+    return await _run(ctx, Work(command_line(argv), folder, env, sandbox), note, timeout_s)
+
+
+def _refuse_when_off(settings: Settings) -> None:
+    """Refuse what the configuration has not turned on, also where the host offers it."""
+    if not settings.shell_read:
+        raise PermissionDenied(
+            "shell_read is off; the person who configures this turns it on by "
+            'shell_read = true in the block provider "exec"'
+        )
+
+
+@shell_read.preview
+async def preview_reading(
+    ctx: Context[Settings],
+    argv: list[str],
+    timeout_s: float = USUAL_S,
+    working_directory: str | None = None,
+) -> Node:
+    """Show what would run, with what is added to it."""
+    try:
+        _refuse_when_off(ctx.settings)
+        line = command_line(argv)
+        folder, _ = folder_of(ctx.working_directory, working_directory)
+        says = for_reading(ctx.settings.roots).says()
+    except ToolFailure as failure:
+        return Text(f"This would fail: {failure.message}", Style.WARNING)
+    where = Text(f"in {folder}, at most {timeout_s:g} s, {says}", Style.DIM)
+    return Group([CodeBlock(shlex.join(line), "bash"), where])
+
+
+shell_read.render(render)

@@ -6,17 +6,26 @@ Chooses between bubblewrap, Landlock and nothing (C14). What each does is theirs
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
+from typing import Final
 
+import pluggableharness
 from pluggableharness.providers.exec import bubblewrap, landlock, seccomp
 from pluggableharness.providers.exec.private import private_directory
 from pluggableharness.sdk import ExecutionFailed, PermissionDenied
 from pluggableharness.sdk.processes import Confinement
+
+SYSTEM: Final = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"),
+    *("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"),
+    *("/etc/localtime", "/etc/magic", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf"),
+)
 
 
 class Mode(Enum):
@@ -75,6 +84,8 @@ class Sandbox:
     roots: tuple[str, ...]
     network: bool
     found: Mechanism | Unavailable
+    narrow: bool = False
+    """Whether commands see nothing but `roots` and the system's own programs (C15)."""
 
     @property
     def confines(self) -> bool:
@@ -103,11 +114,11 @@ class Sandbox:
         if not self.confines or not isinstance(self.found, Mechanism):
             yield None
             return
-        # A folder may be deleted and reached by a link; what counts is where it is now.
-        writable = self._writable(working_directory)
         try:
             private = private_directory()
-            confinement = self._confinement(self.found, writable, private, folder.resolve())
+            confinement = self._confinement(
+                self.found, working_directory, private, folder.resolve()
+            )
         except OSError as error:
             raise ExecutionFailed(f"the sandbox cannot be made: {error}") from error
         try:
@@ -127,30 +138,49 @@ class Sandbox:
         below = ", ".join(self.roots) or "the working directory"
         return f"sandboxed (writes only below {below}, {network})"
 
-    def _writable(self, working_directory: Path) -> tuple[Path, ...]:
-        if self.mode is Mode.READ_ONLY:
-            return ()
+    def _seen(self, working_directory: Path) -> tuple[Path, ...]:
+        """Return the roots where they are now: one may be a link."""
         roots = self.roots or (str(working_directory),)
         return tuple((working_directory / root).expanduser().resolve() for root in roots)
 
     def _confinement(
-        self, found: Mechanism, writable: Sequence[Path], private: Path, folder: Path
+        self, found: Mechanism, here: Path, private: Path, folder: Path
     ) -> Confinement:
+        writable = () if self.mode is Mode.READ_ONLY else self._seen(here)
+        if self.narrow and not any(folder.is_relative_to(root) for root in self._seen(here)):
+            raise PermissionDenied(
+                f"working_directory: {folder} is not below {', '.join(self.roots) or here}, which "
+                "is all that is seen here"
+            )
+        readable = (*_system(), *self._seen(here)) if self.narrow else None
         if not found.bubblewrap:
             # Without a network namespace the filter is all there is against datagrams.
             families = seccomp.NETWORK if self.network else ()
-            rules = landlock.rules((*writable, private), network=self.network)
+            rules = landlock.rules((*writable, private), readable, network=self.network)
             return Confinement(rules=rules, filter=_readable(found.machine, families))
-        inside = folder.is_relative_to(bubblewrap.SERVICES)
-        if inside and not any(folder.is_relative_to(root) for root in writable):
+        if (
+            readable is None
+            and folder.is_relative_to(bubblewrap.SERVICES)
+            and not any(folder.is_relative_to(root) for root in writable)
+        ):
             raise PermissionDenied(
                 f"working_directory: {folder} is not there for sandboxed commands; "
                 "run in another folder, or add it to `roots` of provider exec"
             )
         descriptor = _readable(found.machine, seccomp.NETWORK)
-        view = bubblewrap.view(writable, private, folder, network=self.network)
+        view = (
+            bubblewrap.view(writable, private, folder, network=self.network)
+            if readable is None
+            else bubblewrap.narrow_view(readable, private, folder)
+        )
         prefix = (*found.bubblewrap, *view, "--seccomp", str(descriptor), "--")
         return Confinement(prefix=prefix, descriptors=(descriptor,))
+
+
+def _system() -> tuple[Path, ...]:
+    """Return what the system's programs need, and the guard, which runs in the sandbox."""
+    guard = (sys.prefix, sys.base_prefix, str(Path(pluggableharness.__file__).parent / "guard"))
+    return tuple(Path(name) for name in (*SYSTEM, *guard) if os.path.lexists(name))
 
 
 def _readable(machine: seccomp.Machine, families: Sequence[int]) -> int:
@@ -183,6 +213,20 @@ def chosen(asked: str | None, roots: Sequence[str], *, network: bool) -> Sandbox
             )
         return Sandbox(Mode.NONE, (), network, found)
     return Sandbox(mode, tuple(roots), network, found)
+
+
+def for_reading(roots: Sequence[str]) -> Sandbox:
+    """Return the sandbox of shell_read: read only, no network, and only the roots to see.
+
+    Raises:
+        ExecutionFailed: this machine has none; nothing is read without.
+    """
+    found = mechanism()
+    if isinstance(found, Unavailable):
+        raise ExecutionFailed(
+            f"shell_read needs a sandbox, and there is none here: {found.why}. Use bash"
+        )
+    return Sandbox(Mode.READ_ONLY, tuple(roots), False, found, narrow=True)
 
 
 def ability() -> str:
