@@ -1,31 +1,30 @@
 """The guard with real processes: whatever a command starts ends with it, and with its starter."""
 
-import asyncio
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
+from collections.abc import Callable
 from uuid import uuid4
 
 import pexpect
 import pytest
+from process.guards import (
+    DETACHED,
+    SLEEP,
+    STUBBORN,
+    bare_guard,
+    detached,
+    guard_of,
+    guarded_process,
+    line,
+    parent_of,
+    printed,
+)
 from process_tree import PATIENCE_S, alive, descendants, eventually, with_word
 
-from pluggableharness.guard import Ending, GuardedProcess, GuardLost, guarded, start
+from pluggableharness.guard import Ending, GuardLost
 
-SLEEP = "import sys, time; time.sleep(600)"
-STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + SLEEP
-DETACHED = """
-import os, sys
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.execv(sys.executable, [sys.executable, "-c", {program!r}, {word!r}])
-    os._exit(0)
-"""
 WITHOUT_END = """
 # Each generation leaves its group and session, forks the next and exits, deaf to TERM.
 import os, signal, sys
@@ -38,6 +37,42 @@ while True:
         os._exit(0)
     os.setsid()
 """
+LINEAGE = """
+# Four generations, each in a session of its own, none of which ends or buries its child.
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for _ in range(3):
+    if os.fork():
+        break
+    os.setsid()
+else:
+    print(flush=True)
+time.sleep(600)
+"""
+NESTED = """
+import asyncio
+from pluggableharness.guard import start
+
+async def main():
+    process = await start(["bash", "-c", "sleep 600 & echo $$ $!; wait"], stdout=1)
+    await process.gone()
+
+asyncio.run(main())
+"""
+KERNEL = """
+# Stands in for a kernel: two children, both deaf, one of them out of its session.
+import asyncio, sys
+from pluggableharness.guard import start
+
+async def main():
+    program, word, detached = sys.argv[1:]
+    plain = await start([sys.executable, "-c", program, word])
+    hidden = await start([sys.executable, "-c", detached + "\\nimport time; time.sleep(600)"])
+    print("ready", flush=True)
+    await asyncio.gather(plain.gone(), hidden.gone())
+
+asyncio.run(main())
+"""
 
 
 @pytest.fixture
@@ -46,88 +81,9 @@ def word() -> str:
     return f"guarded-{uuid4().hex}"
 
 
-def detached(program: str, word: str) -> list[str]:
-    """A command that leaves its session twice removed from whoever started it, and exits."""
-    return [sys.executable, "-c", DETACHED.format(program=program, word=word)]
-
-
-@asynccontextmanager
-async def guarded_process(*argv: str, grace_s: float = 2.0) -> AsyncIterator[GuardedProcess]:
-    process = await start(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=2, grace_s=grace_s
-    )
-    assert process.stdin
-    assert process.stdout
-    try:
-        async with asyncio.timeout(5 * PATIENCE_S):
-            yield process
-    finally:
-        process.stop()
-        async with asyncio.timeout(PATIENCE_S):
-            await process.gone()
-        process.stdin.close()
-        process.stdout.close()
-
-
-async def printed(process: GuardedProcess) -> str:
-    """Wait until nothing is left, and return what was printed."""
-    await process.gone()
-    assert process.stdout
-    return process.stdout.read().decode()
-
-
-async def line(process: GuardedProcess) -> str:
-    assert process.stdout
-    return (await asyncio.to_thread(process.stdout.readline)).decode().strip()
-
-
-@pytest.mark.req("K16")
-@pytest.mark.parametrize(
-    ("script", "ending"),
-    [
-        ("exit 0", Ending(0)),
-        ("exit 3", Ending(3)),
-        ("kill -9 $$", Ending(137, "SIGKILL")),
-        ("kill -TERM $$", Ending(143, "SIGTERM")),
-        ("bash -c 'kill -9 $$'; exit $?", Ending(137)),
-    ],
-)
-async def test_the_end_of_a_command_is_told_as_it_was(script: str, ending: Ending) -> None:
-    async with guarded_process("bash", "-c", script) as process:
-        assert await process.ended() == ending
-
-
-def bare_guard(*argv: str, held: bool = True) -> tuple[int, bytes]:
-    """Run a guard by its command line alone; returns its exit code and its reports."""
-    lifeline_r, lifeline_w = os.pipe()
-    status_r, status_w = os.pipe()
-    if not held:
-        os.close(lifeline_w)
-    command_line = guarded(argv, lifeline=lifeline_r, status=status_w)
-    guard = subprocess.Popen(command_line, pass_fds=(lifeline_r, status_w))
-    os.close(lifeline_r)
-    os.close(status_w)
-    with os.fdopen(status_r, "rb") as status:
-        reports = status.read()
-    if held:
-        os.close(lifeline_w)
-    return guard.wait(PATIENCE_S), reports
-
-
-@pytest.mark.req("K16")
-@pytest.mark.parametrize(
-    ("argv", "code", "last_report"),
-    [
-        (("bash", "-c", "exit 3"), 3, b"exit 3"),
-        (("bash", "-c", "kill -9 $$"), 137, b"signal 9"),
-        (("no-such-program",), 127, b"failed 2"),
-    ],
-)
-def test_a_guard_reports_and_exits_as_its_command_did(
-    argv: tuple[str, ...], code: int, last_report: bytes
-) -> None:
-    exit_code, reports = bare_guard(*argv)
-    assert (exit_code, reports.splitlines()[-1]) == (code, last_report)
+def kernel_argv(word: str) -> list[str]:
+    hidden = DETACHED.format(program=STUBBORN, word=word)
+    return [sys.executable, "-c", KERNEL, STUBBORN, word, hidden]
 
 
 @pytest.mark.req("K16")
@@ -211,50 +167,6 @@ async def test_processes_of_others_are_left_alone(word: str) -> None:
         stranger.wait()
 
 
-OPEN_DESCRIPTORS = "for n in {0..99}; do [ -e /proc/$$/fd/$n ] && echo $n; done"
-LINEAGE = """
-# Four generations, each in a session of its own, none of which ends or buries its child.
-import os, signal, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-for _ in range(3):
-    if os.fork():
-        break
-    os.setsid()
-else:
-    print(flush=True)
-time.sleep(600)
-"""
-NESTED = """
-import asyncio
-from pluggableharness.guard import start
-
-async def main():
-    process = await start(["bash", "-c", "sleep 600 & echo $$ $!; wait"], stdout=1)
-    await process.gone()
-
-asyncio.run(main())
-"""
-KERNEL = """
-# Stands in for a kernel: two children, both deaf, one of them out of its session.
-import asyncio, sys
-from pluggableharness.guard import start
-
-async def main():
-    program, word, detached = sys.argv[1:]
-    plain = await start([sys.executable, "-c", program, word])
-    hidden = await start([sys.executable, "-c", detached + "\\nimport time; time.sleep(600)"])
-    print("ready", flush=True)
-    await asyncio.gather(plain.gone(), hidden.gone())
-
-asyncio.run(main())
-"""
-
-
-def kernel_argv(word: str) -> list[str]:
-    hidden = DETACHED.format(program=STUBBORN, word=word)
-    return [sys.executable, "-c", KERNEL, STUBBORN, word, hidden]
-
-
 @pytest.mark.req("K16")
 def test_nothing_outlives_a_kernel_that_is_killed(word: str) -> None:
     """Case plugin-process-04: two plugins, deaf to end-of-file and TERM, and a SIGKILL."""
@@ -325,100 +237,6 @@ async def test_a_killed_guard_s_orphans_fall_to_the_guard_above_it() -> None:
         await process.ended()
         await process.gone()
         assert not alive(child)
-
-
-@pytest.mark.req("K16", "C11")
-def test_a_command_gets_its_three_streams_and_nothing_else() -> None:
-    lifeline, held = os.pipe()
-    status, other = os.pipe()
-    argv = guarded(["bash", "-c", OPEN_DESCRIPTORS], lifeline=lifeline, status=other)
-    done = subprocess.run(
-        argv, pass_fds=(lifeline, held, status, other), stdout=subprocess.PIPE, timeout=PATIENCE_S
-    )
-    assert done.stdout.split() == [b"0", b"1", b"2"]
-    for descriptor in (lifeline, held, status, other):
-        os.close(descriptor)
-
-
-@pytest.mark.req("K16")
-async def test_a_stream_ends_when_the_command_closes_it() -> None:
-    async with guarded_process("bash", "-c", "echo last words; exec >&-; read") as process:
-        assert process.stdout
-        assert await asyncio.to_thread(process.stdout.read) == b"last words\n"
-        assert process.ending is None
-
-
-async def test_a_command_finds_every_signal_at_its_default() -> None:
-    async with guarded_process("grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status") as process:
-        lines = (await printed(process)).splitlines()
-        assert [int(line.split()[1], 16) for line in lines] == [0, 0]
-
-
-async def test_a_command_leads_a_session_of_its_own_apart_from_its_guard() -> None:
-    async with guarded_process("bash", "-c", "read") as process:
-        guard = guard_of(process)
-        assert os.getsid(process.pid) == os.getpgid(process.pid) == process.pid
-        assert os.getsid(guard) == guard != os.getsid(0)
-
-
-async def test_the_environment_passes_through_byte_for_byte() -> None:
-    given = {"A": "ü", "B": "\udcff", "C": "x=y", "D": "line\nline", "E": ""}
-    process = await start(["/usr/bin/env", "-0"], env=given, stdout=subprocess.PIPE)
-    await process.gone()
-    assert process.stdout
-    with process.stdout as stdout:
-        found = stdout.read().split(b"\0")
-    assert sorted(found) == sorted(
-        [b"", b"A=\xc3\xbc", b"B=\xff", b"C=x=y", b"D=line\nline", b"E="]
-    )
-
-
-@pytest.mark.parametrize("argument", ["ü", "\udcff", "", " ", "line\nline", "--", "-c"])
-async def test_arguments_pass_through_byte_for_byte(argument: str) -> None:
-    async with guarded_process("printf", "%s|", argument, "end") as process:
-        await process.gone()
-        assert process.stdout
-        assert process.stdout.read() == argument.encode("utf-8", "surrogateescape") + b"|end|"
-
-
-@pytest.mark.parametrize(
-    ("argv", "error"),
-    [
-        (["no-such-program"], FileNotFoundError),
-        (["/no/such/program"], FileNotFoundError),
-        (["/etc/passwd"], PermissionError),
-        (["/"], PermissionError),
-        (["true", *["x" * 100_000] * 100], OSError),
-    ],
-)
-async def test_what_cannot_be_executed_is_told_as_the_system_has_it(
-    argv: list[str], error: type[OSError]
-) -> None:
-    with pytest.raises(error):
-        await start(argv)
-
-
-async def test_a_folder_that_is_not_there_is_named() -> None:
-    with pytest.raises(FileNotFoundError) as caught:
-        await start(["true"], cwd="/no/such/folder")
-    assert caught.value.filename == "/no/such/folder"
-
-
-async def test_a_start_that_is_cancelled_leaves_nothing(word: str) -> None:
-    starting = asyncio.create_task(start([sys.executable, "-c", SLEEP, word]))
-    await asyncio.sleep(0)
-    starting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await starting
-    assert not with_word(word)
-
-
-def guard_of(process: GuardedProcess) -> int:
-    return parent_of(process.pid)
-
-
-def parent_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def test_the_tools_of_this_file_see_processes(word: str) -> None:
