@@ -10,7 +10,7 @@ import time
 
 from bench.survive.survived import Survived
 
-MODULES = ("kills", "hostile", "kernels", "crowd", "adversity", "escapes", "fetches")
+MODULES = ("kills", "hostile", "kernels", "crowd", "adversity", "endless", "escapes", "fetches")
 
 
 def main(words: list[str]) -> int:

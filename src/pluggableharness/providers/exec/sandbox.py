@@ -183,7 +183,7 @@ def _system() -> tuple[Path, ...]:
     return tuple(Path(name) for name in (*SYSTEM, *guard) if os.path.lexists(name))
 
 
-def _readable(machine: seccomp.Machine, families: Sequence[int]) -> int:
+def _readable(machine: seccomp.Machine, families: tuple[int, ...]) -> int:
     """Return a descriptor from which the filter can be read."""
     descriptor = os.memfd_create("filter")
     os.write(descriptor, seccomp.assembled(machine, families))

@@ -11,8 +11,9 @@ from __future__ import annotations
 import errno
 import platform
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 AF_INET, AF_INET6, AF_NETLINK = 2, 10, 16
@@ -118,9 +119,10 @@ def machine() -> Machine | None:
     return MACHINES.get(platform.machine())
 
 
-def assembled(here: Machine, families: Iterable[int]) -> bytes:
+@cache
+def assembled(here: Machine, families: tuple[int, ...]) -> bytes:
     """Return the filter program: what `families` does not name has no sockets."""
-    return b"".join(step.packed() for step in _steps(here, tuple(families)))
+    return b"".join(step.packed() for step in _steps(here, families))
 
 
 def _steps(here: Machine, families: tuple[int, ...]) -> Iterator[_Step]:
