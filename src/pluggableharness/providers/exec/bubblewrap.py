@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Final
+
+import pluggableharness
 
 NAMESPACES: Final = ("--unshare-pid", "--unshare-ipc", "--die-with-parent", "--as-pid-1")
 KEPT_BY_ROOT: Final = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID")
@@ -39,6 +42,10 @@ def find() -> str | None:
     return str(packaged) if os.access(packaged, os.X_OK) else None
 
 
+_NOTHING: Final = (sys.executable, "-I", "-S", "-c", "")
+"""What a trial runs: the program that the guard needs, doing nothing."""
+
+
 def working(program: str) -> tuple[str, ...]:
     """Return the start of a command line that works here; tried, not guessed.
 
@@ -49,7 +56,7 @@ def working(program: str) -> tuple[str, ...]:
     for more in ((), ("--unshare-user",)):
         start = (program, *NAMESPACES, *more, *_rights())
         with tempfile.TemporaryDirectory() as folder:
-            trial = [*start, *view((), Path(folder), Path("/"), network=False), "--", "/bin/true"]
+            trial = [*start, *view((), Path(folder), Path(folder), network=False), "--", *_NOTHING]
             try:
                 done = subprocess.run(
                     trial, capture_output=True, stdin=subprocess.DEVNULL, timeout=LONGEST_TRIAL_S
@@ -75,8 +82,10 @@ def view(writable: Sequence[Path], private: Path, folder: Path, *, network: bool
     for hidden in TEMPORARY:
         if hidden.is_dir() and not hidden.is_symlink():
             yield from ("--bind", str(private), str(hidden))
-    if _only_hidden(folder, writable):
-        yield from ("--ro-bind", str(folder), str(folder))
+    # The guard runs in here: an environment that lies below /tmp must not vanish behind it.
+    for needed in (folder, *guard_files()):
+        if _only_hidden(needed, writable):
+            yield from ("--ro-bind", str(needed), str(needed))
     for root in writable:
         if root != Path("/"):
             yield from ("--bind-try", str(root), str(root))
@@ -87,6 +96,12 @@ def view(writable: Sequence[Path], private: Path, folder: Path, *, network: bool
     else:
         yield "--unshare-net"
     yield from ("--chdir", str(folder))
+
+
+def guard_files() -> tuple[Path, ...]:
+    """Return the folders without which the guard, a Python program, does not start."""
+    guard = Path(pluggableharness.__file__).parent / "guard"
+    return tuple(dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix), guard)))
 
 
 def narrow_view(readable: Sequence[Path], private: Path, folder: Path) -> Iterator[str]:
@@ -103,10 +118,10 @@ def narrow_view(readable: Sequence[Path], private: Path, folder: Path) -> Iterat
 
 
 def _only_hidden(folder: Path, writable: Sequence[Path]) -> bool:
-    """Tell whether a folder is behind the private one and would not be there to run in."""
+    """Tell whether a folder is behind a private one and would not be there inside."""
     if any(folder.is_relative_to(root) for root in writable):
         return False
-    return any(hidden in folder.parents for hidden in TEMPORARY)
+    return any(hidden in folder.parents for hidden in (*TEMPORARY, SERVICES))
 
 
 def _rights() -> Iterator[str]:

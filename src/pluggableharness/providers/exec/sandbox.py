@@ -6,7 +6,6 @@ Chooses between bubblewrap, Landlock and nothing (C14). What each does is theirs
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import pluggableharness
 from pluggableharness.providers.exec import bubblewrap, landlock, seccomp
 from pluggableharness.providers.exec.private import private_directory
 from pluggableharness.sdk import ExecutionFailed, PermissionDenied
@@ -179,8 +177,7 @@ class Sandbox:
 
 def _system() -> tuple[Path, ...]:
     """Return what the system's programs need, and the guard, which runs in the sandbox."""
-    guard = (sys.prefix, sys.base_prefix, str(Path(pluggableharness.__file__).parent / "guard"))
-    return tuple(Path(name) for name in (*SYSTEM, *guard) if os.path.lexists(name))
+    return (*(Path(name) for name in SYSTEM if os.path.lexists(name)), *bubblewrap.guard_files())
 
 
 def _readable(machine: seccomp.Machine, families: tuple[int, ...]) -> int:
