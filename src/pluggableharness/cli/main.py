@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from pluggableharness import __version__
+from pluggableharness.cli.parsing import Parser
 
 COMMANDS = {
     "run": "run a session: a model proposes, you decide, providers do the work",
@@ -54,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser with all commands, the one named `only` complete and the others by name."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="harness",
         description="An agent harness kernel: checks, gates, runs and records what a model asks.",
         epilog=_EPILOG,

@@ -18,14 +18,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.epilog = _EPILOG
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    explain = commands.add_parser("explain", help="why a call is allowed, asked about or denied")
+    explain = commands.add_parser(
+        "explain",
+        help="why a call is allowed, asked about or denied",
+        description="Say how a call would be judged: every rule, whether it matches and why, "
+        "and the one that wins. Nothing is run.",
+    )
     explain.add_argument("operation", metavar="PROVIDER.OPERATION")
     explain.add_argument("pairs", nargs="*", metavar="NAME=VALUE", help="an argument")
     explain.add_argument(
         "--args", metavar="JSON|@FILE|-", help="arguments as a JSON object, from a file or stdin"
     )
     explain.set_defaults(module="explaining")
-    test = commands.add_parser("test", help="what would differ in a recorded session")
+    test = commands.add_parser(
+        "test",
+        help="what would differ in a recorded session",
+        description="Decide every call of a recorded session again by the present rules, and "
+        "print those judged otherwise; then the exit code is 1. Nothing is run.",
+    )
     test.add_argument(
         "--session", metavar="ID", required=True, help="its id, a beginning of it, or a log's path"
     )

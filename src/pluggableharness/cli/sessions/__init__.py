@@ -25,20 +25,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(
         title="commands", metavar="COMMAND", dest="subcommand", required=True
     )
-    _add_list(commands.add_parser("list", help="all sessions, the newest last"))
-    show = commands.add_parser("show", help="a session as a person reads it")
+    _add_list(
+        _command(
+            commands,
+            "list",
+            "all sessions, the newest last",
+            "One line a session: id, start, status, cost, prompt.",
+        )
+    )
+    show = _command(
+        commands,
+        "show",
+        "a session as a person reads it",
+        "Print a session with its prompts; nothing is run.",
+    )
     show.add_argument("session", metavar="ID", help=_ID)
     show.set_defaults(module="showing")
-    replay = commands.add_parser("replay", help="a session as it was watched; nothing is run")
+    replay = _command(
+        commands,
+        "replay",
+        "a session as it was watched; nothing is run",
+        "Show or print what the session showed.",
+    )
     replay.add_argument("session", metavar="ID", help=_ID)
     replay.add_argument("--json", action="store_true", help="one JSON object a line, as from run")
     replay.set_defaults(module="replaying")
-    _add_resume(commands.add_parser("resume", help="go on with a session"))
-    verify = commands.add_parser("verify", help="whether a record is as it was written")
+    _add_resume(
+        _command(
+            commands,
+            "resume",
+            "go on with a session",
+            "Go on where it stopped, or with a new prompt, in its own directory.",
+        )
+    )
+    verify = _command(
+        commands,
+        "verify",
+        "whether a record is as it was written",
+        "Check the chain of hashes over every row.",
+    )
     verify.add_argument("session", metavar="ID", help=_ID)
     verify.add_argument("--head", metavar="HASH", help="the head that the session's end printed")
     verify.set_defaults(module="verifying")
-    _add_export(commands.add_parser("export", help="a record in a form for others"))
+    _add_export(
+        _command(
+            commands,
+            "export",
+            "a record in a form for others",
+            "Print every row as JSON, or the story as Markdown.",
+        )
+    )
 
 
 def main(options: argparse.Namespace) -> int:
@@ -47,10 +83,26 @@ def main(options: argparse.Namespace) -> int:
     return int(module.main(options))
 
 
+def _command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    summary: str,
+    description: str,
+) -> argparse.ArgumentParser:
+    return commands.add_parser(name, help=summary, description=description)
+
+
 def _add_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--limit", type=int, metavar="N", help="the N newest only")
+    parser.add_argument("--limit", type=_count, metavar="N", help="the N newest only")
     parser.set_defaults(module="listing")
+
+
+def _count(text: str) -> int:
+    """A number of sessions, as argparse reads it. Raises ArgumentTypeError for any other text."""
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"'{text}' is not a count; give 0 or more")
+    return int(text)
 
 
 def _add_resume(parser: argparse.ArgumentParser) -> None:

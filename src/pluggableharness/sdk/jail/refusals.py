@@ -27,8 +27,8 @@ def outside(path: bytes | str, roots: Iterable[bytes]) -> PermissionDenied:
     """Refuse a path that is not beneath a root, by its text or by where its links lead."""
     return PermissionDenied(
         f"{visible(path)} is outside the allowed folders or leads out of them: "
-        f"{_listed(roots)}. Use a path beneath one of these; to allow more, change the "
-        "provider's roots in agent.hcl."
+        f"{_listed(roots)}. Use a path beneath one of these; to allow more, add to "
+        "`allowed_roots` in the provider's block of agent.hcl."
     )
 
 
