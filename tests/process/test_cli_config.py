@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from process.harness import Harness, lines
 
+from pluggableharness.kernel.first_party import NAMES
+
 PROVIDER = '''\
 """A provider with a secret, for tests."""
 
@@ -83,6 +85,7 @@ def test_init_fits_the_project_and_what_it_writes_is_right(
     assert said in written
     checked = harness.run("config", "check")
     assert (checked.returncode, checked.stderr) == (0, "")
+    assert all(f"  {name} " in written and f'"{name}.*"' in written for name in NAMES)
 
 
 @pytest.mark.req("F12")

@@ -150,8 +150,10 @@ required_providers {
   filesystem = { source = "builtin" }
   search     = { source = "builtin" }
   exec       = { source = "builtin" }
+  web        = { source = "builtin" }
   task       = { source = "builtin" }
   user       = { source = "builtin" }
+  agent      = { source = "builtin" }
 }
 
 provider "filesystem" {
@@ -188,7 +190,7 @@ policy "tasks" {
 @COMMANDS@
 # What a session may use and how far it may go.
 agent_profile "default" {
-  tools     = ["filesystem.*", "search.*", "exec.*", "task.*", "user.*"]
+  tools     = ["filesystem.*", "search.*", "exec.*", "web.*", "task.*", "user.*", "agent.*"]
   max_turns = 100
 
   # model {

@@ -155,6 +155,57 @@ policy "a" {
     assert "comands" in found
 
 
+@pytest.mark.req("K4", "F1")
+def test_a_full_name_is_a_provider_and_an_operation() -> None:
+    text = 'policy "a" {\n  match  = { tool_name = ["exec.bash"] }\n  action = "deny"\n}\n'
+    (rule,) = read(text).rules
+    assert (rule.provider, rule.tool_name) == (frozenset({"exec"}), frozenset({"bash"}))
+    assert rule.rank == (True, True, False, False, False)
+
+
+HELLO = 'required_providers {\n  exec = {}\n  hello = { source = "python:hello" }\n}\n'
+
+
+@pytest.mark.req("K4", "F1")
+@pytest.mark.parametrize(
+    ("match", "expected"),
+    [
+        ('tool_name = "exec.bsh"', "there is no operation 'bsh' of exec"),
+        (
+            'tool_name = "bsh"',
+            "there is no operation 'bsh', so the rule never matches; did you mean",
+        ),
+        ('tool_name = ["bash", "bsh"]', "there is no operation 'bsh'"),
+        ('tool_name = "exek.bash"', "there is no provider 'exek'"),
+        ('provider = "exek"', "so the rule never matches; did you mean exec?"),
+        ('provider = "exec", tool_name = "read_file"', "no operation 'read_file' of exec"),
+        ('provider = "filesystem", tool_name = "exec.bash"', "says exec and 'provider' says"),
+        ('tool_name = ["exec.bash", "filesystem.read_file"]', "a policy for each provider"),
+        ('tool_name = ["exec.bash", "read_file"]', "a policy for each provider"),
+        ('tool_name = "exec."', "is PROVIDER.OPERATION"),
+    ],
+)
+def test_a_rule_that_can_never_match_is_a_mistake(match: str, expected: str) -> None:
+    (found,) = problems(f'policy "a" {{\n  match  = {{ {match} }}\n  action = "deny"\n}}\n')
+    assert found.startswith("2:")
+    assert expected in found
+
+
+@pytest.mark.req("K4", "F9")
+@pytest.mark.parametrize(
+    "match",
+    [
+        'tool_name = "hello.greet"',
+        'tool_name = "greet"',
+        'provider = ["exec", "hello"], tool_name = "greet"',
+        'provider = "filesystem"',
+    ],
+)
+def test_a_rule_may_speak_of_what_is_known_only_later_and_of_what_is_not_loaded(match: str) -> None:
+    text = f'policy "a" {{\n  match  = {{ {match} }}\n  action = "deny"\n}}\n'
+    assert len(read(HELLO + text).rules) == 1
+
+
 @pytest.mark.req("F11")
 def test_examples_and_reviewers_are_read() -> None:
     text = """\

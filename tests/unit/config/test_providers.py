@@ -21,7 +21,7 @@ def test_sources_are_built_in_executable_installed_or_announced(tmp_path: Path) 
 required_providers {{
   exec   = {{ source = "builtin", version = "~> 1.2" }}
   direct = {{ source = "{sys.executable}" }}
-  script = {{ source = ["python3", "./tools/p.py", "-v"] }}
+  script = {{ source = ["python3", "../bin", "-v", "./made-later"] }}
   module = {{ source = "python:other.provider" }}
   weather = {{ version = ">= 2" }}
 }}
@@ -30,7 +30,7 @@ required_providers {{
     assert origins == {
         "exec": Origin(OriginKind.BUILTIN),
         "direct": Origin(OriginKind.EXECUTABLE, (sys.executable,)),
-        "script": Origin(OriginKind.EXECUTABLE, ("python3", "/project/tools/p.py", "-v")),
+        "script": Origin(OriginKind.EXECUTABLE, ("python3", "/bin", "-v", "/project/made-later")),
         "module": Origin(OriginKind.PYTHON, module="other.provider"),
         "weather": Origin(OriginKind.ANNOUNCED),
     }
@@ -45,6 +45,7 @@ required_providers {{
             "MCP servers are not available",
         ),
         ('x = { source = "./missing" }', "/project/missing is not there"),
+        ('x = { source = ["python3", "-u", "./p.py"] }', "/project/p.py is not there; './p.py' is"),
         ('exek = { source = "builtin" }', "did you mean exec?"),
         ('x = { source = "python:not-a-module" }', "is no name of a Python module"),
         ('x = { sorce = "builtin" }', "did you mean source?"),

@@ -1,11 +1,18 @@
 """From agent.hcl to a `Config`, or to everything that is wrong with it (F1, F2)."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from pluggableharness.kernel.config.config import Config, Hook, Known, ProviderConfig, Settings
+from pluggableharness.kernel.config.config import (
+    Config,
+    Hook,
+    Known,
+    OriginKind,
+    ProviderConfig,
+    Settings,
+)
 from pluggableharness.kernel.config.evaluate import Scope
 from pluggableharness.kernel.config.parser import parse
 from pluggableharness.kernel.config.policies import rules
@@ -125,12 +132,13 @@ def _load(
     blocks = _by_type(reading, body)
     required = next(iter(blocks["required_providers"]), None)
     providers = Providers(reading, path.parent, known, version).read(required, blocks["provider"])
-    loaded = {one.name: known[one.name] for one in providers if one.name in known}
+    built_in = [one.name for one in providers if one.origin.kind is OriginKind.BUILTIN]
+    loaded = {name: known[name] for name in built_in if name in known}
     settings = next(iter(blocks["settings"]), None)
     config = Config(
         path,
         providers,
-        rules(reading, blocks["policy"]),
+        rules(reading, blocks["policy"], _there(known, providers)),
         {one.labels[0]: profile(reading, one, loaded) for one in blocks["agent_profile"]},
         _hooks(reading, blocks["hook"], providers),
         _settings(reading, settings.body) if settings else Settings(),
@@ -140,6 +148,15 @@ def _load(
     if reading.problems:
         raise ConfigError(source, _once(reading.problems))
     return config
+
+
+def _there(
+    known: Mapping[str, Known], providers: Iterable[ProviderConfig]
+) -> dict[str, tuple[str, ...] | None]:
+    """What a rule may speak of: everything built in, loaded or not, and what else is loaded."""
+    there: dict[str, tuple[str, ...] | None] = {name: one.operations for name, one in known.items()}
+    others = (one.name for one in providers if one.origin.kind is not OriginKind.BUILTIN)
+    return there | dict.fromkeys(others)
 
 
 def _check_reviewers(reading: Reading, blocks: list[Block], config: Config) -> None:

@@ -1,9 +1,16 @@
 """`policy` blocks, and what of them contradicts each other (K4, K5)."""
 
 import json
+from collections.abc import Mapping
 from enum import Enum
 from typing import Final, TypeVar
 
+from pluggableharness.kernel.config.matching import (
+    Operations,
+    operation_problem,
+    provider_problem,
+    split_names,
+)
 from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import Block, ObjectOf, Template
@@ -27,9 +34,15 @@ _FIELDS: Final = ("tool_name", "provider", "risk", "kind")
 E_ = TypeVar("E_", bound=Enum)
 
 
-def rules(reading: Reading, blocks: list[Block]) -> tuple[Rule, ...]:
-    """The rules of a file, in its order; those that contradict each other are noted."""
-    made = [(rule, block) for block in blocks if (rule := _rule(reading, block)) is not None]
+def rules(
+    reading: Reading, blocks: list[Block], there: Operations | None = None
+) -> tuple[Rule, ...]:
+    """The rules of a file, in its order; those that contradict each other are noted.
+
+    `there` are the providers that a rule may name; None lets it name any.
+    """
+    read = ((_rule(reading, block, there), block) for block in blocks)
+    made = [(rule, block) for rule, block in read if rule is not None]
     found = tuple(rule for rule, _ in made)
     places = {id(rule): block.span for rule, block in made}
     for conflict in conflicts(found):
@@ -41,12 +54,12 @@ def rules(reading: Reading, blocks: list[Block]) -> tuple[Rule, ...]:
     return found
 
 
-def _rule(reading: Reading, block: Block) -> Rule | None:
+def _rule(reading: Reading, block: Block, there: Operations | None) -> Rule | None:
     name = block.labels[0]
     what = f'policy "{name}"'
     attributes = ("match", "when", "action", "reason", "reviewer")
     fields = Fields(reading, block.body, what, attributes, ("examples",))
-    match = _match(reading, fields)
+    match = _match(reading, fields, there)
     when = _when(reading, fields)
     reason = fields.string("reason") or ""
     examples = _examples(reading, fields.block("examples"))
@@ -157,7 +170,7 @@ def _position(reading: Reading, span: Span) -> Position:
     return Position(reading.source.name, line, column)
 
 
-def _match(reading: Reading, fields: Fields) -> dict[str, frozenset[str]]:
+def _match(reading: Reading, fields: Fields, there: Operations | None) -> dict[str, frozenset[str]]:
     setting = fields.setting("match")
     if setting is None:
         return {}
@@ -174,7 +187,35 @@ def _match(reading: Reading, fields: Fields) -> dict[str, frozenset[str]]:
             reading.unknown(span, "field of a match", name, _FIELDS)
         elif values := _values(reading, value_span, name, given):
             found[name] = values
-    return found
+    value_spans = {name: span for name, (_, span) in spans.items()}
+    return _named(reading, found, value_spans, setting.value.span, there)
+
+
+def _named(
+    reading: Reading,
+    found: dict[str, frozenset[str]],
+    spans: Mapping[str, Span],
+    whole: Span,
+    there: Operations | None,
+) -> dict[str, frozenset[str]]:
+    """The match with full names taken apart; names that do not exist are noted."""
+    span = spans.get("tool_name", whole)
+    try:
+        tools, providers = split_names(
+            sorted(found.get("tool_name", ())), sorted(found.get("provider", ()))
+        )
+    except ValueError as error:
+        reading.wrong(span, str(error))
+        return found
+    if there is not None:
+        for name in providers:
+            if problem := provider_problem(name, there):
+                reading.wrong(spans.get("provider", span), problem)
+        for name in tools:
+            if problem := operation_problem(name, providers, there):
+                reading.wrong(span, problem)
+    names = {"tool_name": frozenset(tools), "provider": frozenset(providers)}
+    return {**found, **{field: values for field, values in names.items() if values}}
 
 
 def _key_spans(node: ObjectOf) -> dict[str, tuple[Span, Span]]:

@@ -156,8 +156,19 @@ class Providers:
             if not os.access(program, os.X_OK) or os.path.isdir(program):
                 self._reading.wrong(span, f"{program} is not there, or is no executable file")
                 return None
-        arguments = (self._argument(word) for word in words[1:])
-        return Origin(OriginKind.EXECUTABLE, (program, *arguments))
+        else:
+            self._script(words[1:], span)
+        return Origin(OriginKind.EXECUTABLE, (program, *map(self._argument, words[1:])))
+
+    def _script(self, arguments: list[str], span: Span) -> None:
+        """Note that what an interpreter is to run is not there.
+
+        That is the first relative path; a later one may be a file that the provider makes.
+        """
+        word = next((one for one in arguments if one.startswith(("./", "../"))), "")
+        if word and not os.path.exists(self._argument(word)):
+            message = f"{self._argument(word)} is not there; '{word}' is relative to agent.hcl"
+            self._reading.wrong(span, message)
 
     def _argument(self, word: str) -> str:
         """An argument that names a file beside the configuration, as its absolute path."""

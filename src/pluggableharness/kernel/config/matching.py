@@ -1,0 +1,58 @@
+"""Which operations a rule's `match` speaks of, and whether there are any (K4, F1).
+
+A rule that can never match is a mistake: a deny with a slip in a name would protect nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from pluggableharness.kernel.schema.nearest import nearest
+
+Operations = Mapping[str, tuple[str, ...] | None]
+"""The operations of each provider that there is; None where only its start would tell."""
+
+
+def split_names(names: Sequence[str], providers: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The own names of operations and their providers, where `exec.bash` is written for both.
+
+    `providers` are those that the match names itself. Raises ValueError that says how to write it.
+    """
+    if not any("." in name for name in names):
+        return list(names), list(providers)
+    parts = [name.rpartition(".")[::2] for name in names]
+    named = dict.fromkeys(provider for provider, _ in parts)
+    if len(named) > 1 or not all(provider and name for provider, name in parts):
+        raise ValueError(
+            "'tool_name' is PROVIDER.OPERATION of one provider, or names without a provider; "
+            "write a policy for each provider"
+        )
+    (provider,) = named
+    if providers and list(providers) != [provider]:
+        raise ValueError(
+            f"'tool_name' says {provider} and 'provider' says {', '.join(providers)}; "
+            "write the name alone, or leave 'provider' out"
+        )
+    return [name for _, name in parts], [provider]
+
+
+def provider_problem(name: str, there: Operations) -> str | None:
+    """What is wrong with a provider's name in a match."""
+    if name in there:
+        return None
+    near = nearest(name, there)
+    hint = f"; did you mean {near}?" if near else ""
+    return f"there is no provider '{name}', so the rule never matches{hint}"
+
+
+def operation_problem(name: str, providers: Sequence[str], there: Operations) -> str | None:
+    """What is wrong with an operation's name; `providers` are those of the match, if any.
+
+    Nothing, where a provider comes into question whose operations are not known yet.
+    """
+    among = {one: there[one] for one in (providers or there) if one in there}
+    known = [(one, op) for one, ops in among.items() for op in ops or ()]
+    if None in among.values() or not among or name in (op for _, op in known):
+        return None
+    where = f" of {' or '.join(among)}" if providers else ""
+    near = nearest(name, [op for _, op in known])
+    hint = f"; did you mean {near}?" if near else ""
+    return f"there is no operation '{name}'{where}, so the rule never matches{hint}"
