@@ -140,6 +140,16 @@ def test_anyones_provider_runs_by_its_command_line(harness: Harness, tmp_path: P
     )
     assert done.returncode == 0, done.stderr
     assert "Ada" in str(lines(done.stdout)[-1]["payload"])
+    assert "notice" not in done.stderr
+
+
+def test_a_provider_that_calls_itself_otherwise_is_called_with_a_notice(harness: Harness) -> None:
+    import sys
+
+    hello = Path(__file__).parents[2] / "examples" / "hello-provider" / "hello_provider.py"
+    done = harness.run("call", "helo.greet", "name=Ada", "--provider", f"{sys.executable} {hello}")
+    assert done.returncode == 0, done.stderr
+    assert "notice: the provider calls itself 'hello', not 'helo'" in done.stderr
 
 
 def test_tools_lists_every_operation_with_its_schemas(harness: Harness) -> None:

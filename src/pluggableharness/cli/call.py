@@ -15,10 +15,12 @@ from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.first_party import NAMES
 from pluggableharness.kernel.frontends.call_output import CallOutput, show
 from pluggableharness.kernel.frontends.json_lines import CallLines
 from pluggableharness.kernel.frontends.json_shapes import node
 from pluggableharness.kernel.frontends.json_values import ascii_line, pretty
+from pluggableharness.kernel.frontends.text import escaped
 from pluggableharness.kernel.kernel import Kernel, Setup, opened
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.schema.nearest import nearest
@@ -76,6 +78,8 @@ async def _call(options: argparse.Namespace) -> int:
     setup = replace(setup, timeout_s=options.timeout)
     async with opened(setup) as kernel:
         operation = await kernel.operation(options.operation)
+        if options.provider is not None:
+            _tell_own_name(provider, kernel.own_name(provider))
         arguments = read_arguments(operation, options.pairs, options.args)
         if options.preview:
             return await _preview(kernel, options.operation, arguments, options.json)
@@ -88,6 +92,11 @@ async def _call(options: argparse.Namespace) -> int:
 
 def _spec(project: Setup, name: str) -> ProviderSpec:
     loaded = {spec.name: spec for spec in project.providers}
+    if name not in loaded and name in NAMES:
+        raise UsageError(
+            f"{name} is built in, but required_providers of agent.hcl does not name it; "
+            f'add there {name} = {{ source = "builtin" }}'
+        )
     if name not in loaded:
         near = nearest(name, loaded)
         hint = f"did you mean {near}?" if near else "the project loads none."
@@ -110,6 +119,13 @@ def _command(written: str) -> tuple[str, ...]:
     if not words:
         raise UsageError("--provider: name an executable")
     return words
+
+
+def _tell_own_name(given: str, own: str) -> None:
+    # No error: agent.hcl too may load a provider under any name. But it may be a slip.
+    if own and own != given:
+        shown = escaped(own) or own
+        print(f"notice: the provider calls itself '{shown}', not '{given}'", file=sys.stderr)
 
 
 async def _preview(

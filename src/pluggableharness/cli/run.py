@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.epilog = _EPILOG
     parser.add_argument(
-        "--script", metavar="FILE", required=True, help="a YAML list of messages and calls to play"
+        "--script", metavar="FILE", required=True, help="a YAML file: prompt and messages"
     )
     parser.add_argument("--cwd", metavar="DIR", default=".", help="the session's working directory")
     parser.add_argument(

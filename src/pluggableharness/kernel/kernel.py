@@ -124,6 +124,10 @@ class Kernel:
         found = (one for one in await self.operations() if one.full_name == full_name)
         return next(found, None)
 
+    def own_name(self, provider: str) -> str:
+        """What a provider calls itself, whatever it is loaded as; "" when it has not said."""
+        return self._processes.own_name(provider)
+
     @asynccontextmanager
     async def session(
         self, model: Model, frontend: Frontend, *, own_act: bool = False

@@ -87,7 +87,19 @@ async def test_a_failed_call_is_known_by_its_error(tmp_path: Path) -> None:
         ("messages: [{sya: x}]", "unknown field `sya`"),
         ("messages: {", "not YAML"),
         ("messages: [{calls: [{tool: a.b, id: x}, {tool: a.b, id: x}]}]", "'x' is used twice"),
-        ("prompt: hi", "messages"),
+        ("prompt: hi", "the field `messages` is missing; a script has: messages, prompt, agents"),
+        ("mesages: []", "yaml: unknown field `mesages`; did you mean messages"),
+        (
+            "messages: [{say: a}, {calls: [{tol: a.b}]}]",
+            "yaml: message 2, call 1: unknown field `tol`; did you mean tool",
+        ),
+        ("messages: [{say: 3}]", "message 1, say: Expected `str`, got `int`"),
+        ("messages: [{calls: {tool: a.b}}]", "message 1, calls: Expected a list"),
+        ("[{say: a}]", "yaml: Expected a mapping"),
+        (
+            "{messages: [], agents: {t: {messages: [{}, {sya: x}]}}}",
+            "agent t, message 2: unknown field `sya`; did you mean say",
+        ),
     ],
 )
 def test_a_script_with_a_mistake_is_refused_with_its_place(

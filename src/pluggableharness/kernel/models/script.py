@@ -47,6 +47,7 @@ from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Success
 from pluggableharness.kernel.domain.profile import Profile
 from pluggableharness.kernel.domain.values import Json, JsonObject
+from pluggableharness.kernel.models.script_place import mistake
 
 _REFERENCE = re.compile(r"\$(\$\{|\{([A-Za-z0-9_\-]+)((?:\.[A-Za-z0-9_\-]+)*)\})")
 
@@ -83,20 +84,42 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: dict[str, ScriptAgent] = {}
 
 
+_FIELDS = {
+    "script": Script.__struct_fields__,
+    "agent": ScriptAgent.__struct_fields__,
+    "message": ScriptMessage.__struct_fields__,
+    "call": ScriptCall.__struct_fields__,
+}
+
+
 def read_script(path: Path) -> Script:
     """Read a script. Raises UsageError that names the file and the place."""
     try:
         parsed = yaml.safe_load(path.read_text(encoding="utf-8"))
-        script = msgspec.convert(parsed, Script)
     except OSError as error:
         raise UsageError(f"script {path}: cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"script {path}: not YAML: {error}") from error
-    except msgspec.ValidationError as error:
-        raise UsageError(f"script {path}: {error}") from error
-    for messages in (script.messages, *(agent.messages for agent in script.agents.values())):
-        _check_ids(path, messages)
+    script = _converted(path, parsed)
+    _check_ids(path, script.messages)
+    for agent in script.agents.values():
+        _check_ids(path, agent.messages)
     return script
+
+
+def _converted(path: Path, parsed: object) -> Script:
+    # Agents one by one: msgspec's path does not say which of a mapping's values is wrong.
+    agents = parsed.get("agents") if isinstance(parsed, dict) else None
+    for name, agent in agents.items() if isinstance(agents, dict) else ():
+        try:
+            msgspec.convert(agent, ScriptAgent)
+        except msgspec.ValidationError as error:
+            told = mistake(str(error), _FIELDS, str(name))
+            raise UsageError(f"script {path}: {told}") from error
+    try:
+        return msgspec.convert(parsed, Script)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"script {path}: {mistake(str(error), _FIELDS)}") from error
 
 
 def script_profiles(script: Script) -> tuple[Profile, ...]:

@@ -26,12 +26,13 @@ _SERVING: Final = b"\x08\x01"
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """What is known of a provider once it may be called."""
+    """What is known of a provider once it may be called; `calls_itself` is only its word."""
 
     producer: Producer
     operations: tuple[Operation, ...]
     warnings: tuple[str, ...]
     secrets: tuple[str, ...]
+    calls_itself: str = ""
 
 
 async def introduce(channel: Channel, spec: ProviderSpec) -> Introduction:
@@ -57,7 +58,8 @@ async def introduce(channel: Channel, spec: ProviderSpec) -> Introduction:
     known = secrets(contract.settings, config)
     await _configure(channel, spec.name, config, known)
     producer = _producer(spec.name, described)
-    return Introduction(producer, contract.operations, contract.warnings, known)
+    called = described.producer.name
+    return Introduction(producer, contract.operations, contract.warnings, known, called)
 
 
 async def _ask(channel: Channel, method: str, request: bytes = b"") -> bytes:

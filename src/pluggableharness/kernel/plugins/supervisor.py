@@ -72,6 +72,7 @@ class ProviderProcesses:
         self._seats: dict[tuple[str, str | None], Seat] = {}
         self._declared: dict[str, tuple[Operation, ...]] = {}
         self._producers: dict[str, Producer] = {}
+        self._own_names: dict[str, str] = {}
 
     async def operations(self) -> tuple[Operation, ...]:
         """Return what all providers declare, starting those that are not known yet.
@@ -97,6 +98,10 @@ class ProviderProcesses:
     def producer(self, name: str) -> Producer:
         """Who a provider is, as its process described itself last (P30)."""
         return self._producers.get(name, Producer(name, category="tool"))
+
+    def own_name(self, name: str) -> str:
+        """What the provider that is loaded as `name` calls itself; "" when it has not said."""
+        return self._own_names.get(name, "")
 
     def locked(self, call: Call) -> "Running":
         """A context manager that waits for the lock of the call's process, and holds it.
@@ -202,6 +207,7 @@ class ProviderProcesses:
                 ],
             )
         self._producers[spec.name] = process.introduction.producer
+        self._own_names[spec.name] = process.introduction.calls_itself
         return process
 
 
