@@ -23,7 +23,7 @@ def killed(harness: Harness) -> str:
     """A session whose kernel died while a command ran; its id."""
     script = harness.script(SLEEPS)
     running = harness.start("run", "--script", script, "--allow-all", "--json")
-    eventually(lambda: bool(with_word("331.5")), "the command runs")
+    eventually(lambda: (harness.project / "ran").exists(), "the command runs")
     running.kill()
     running.communicate(timeout=30)
     eventually(lambda: not with_word("331.5"), "the command is gone")
@@ -71,7 +71,7 @@ def test_a_completed_session_takes_a_new_prompt(harness: Harness) -> None:
 def test_a_session_that_runs_elsewhere_is_not_resumed(harness: Harness) -> None:
     script = harness.script(SLEEPS)
     running = harness.start("run", "--script", script, "--allow-all", "--json")
-    eventually(lambda: bool(with_word("331.5")), "the command runs")
+    eventually(lambda: (harness.project / "ran").exists(), "the command runs")
     session = harness.logs()[-1].stem
     refused = harness.run("sessions", "resume", session, "--script", script)
     assert refused.returncode == 1

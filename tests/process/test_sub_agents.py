@@ -149,7 +149,7 @@ def test_cancelling_four_agents_half_way_ends_them_all_and_every_record_says_so(
 def test_when_the_agent_provider_dies_its_children_end_and_the_session_goes_on(
     harness: Harness,
 ) -> None:
-    script = four(harness, "sleep 316.25")
+    script = four(harness, "sleep 316.75")
     running = harness.start("run", "--script", script, "--allow-all", "--json")
     eventually(
         lambda: all((harness.project / f"{name}.pid").exists() for name in NAMES),
@@ -160,7 +160,7 @@ def test_when_the_agent_provider_dies_its_children_end_and_the_session_goes_on(
     os.kill(provider, signal.SIGKILL)
     _, err = running.communicate(timeout=30)
     assert running.returncode == 0, err
-    assert not with_word("316.25")
+    assert not with_word("316.75")
     root, children = family(harness)
     assert [read_meta(log)["status"] for log in children] == ["cancelled"] * 4
     assert read_meta(root)["status"] == "completed"
