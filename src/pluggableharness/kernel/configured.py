@@ -54,11 +54,12 @@ class ProvidersChanged(UsageError):
 
 
 def configured(
-    directory: Path, environment: Mapping[str, str], profile: str = DEFAULT_PROFILE.name
+    directory: Path, environment: Mapping[str, str], profile: str | None = None
 ) -> Setup:
     """The setup of the project that a directory is in; its warnings go to stderr.
 
-    Without an agent.hcl that is every built-in provider with its defaults.
+    Without an agent.hcl that is every built-in provider with its defaults. `profile` is what
+    sessions are to run under; None, where there are none, is the default one.
 
     Raises:
         UsageError: the configuration cannot be used, a provider is not there, or it is not
@@ -75,7 +76,18 @@ def configured(
         )
     for warning in config.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    return setup_of(config, directory, environment, profile=profile)
+    written = config.profiles.get(profile) if profile is not None else None
+    if written is not None and written.models:
+        print(_model_ignored(written), file=sys.stderr)
+    name = DEFAULT_PROFILE.name if profile is None else profile
+    return setup_of(config, directory, environment, profile=name)
+
+
+def _model_ignored(profile: WrittenProfile) -> str:
+    return (
+        f"{profile.place}: the model of agent_profile '{profile.name}' is ignored: this version "
+        "plays the script"
+    )
 
 
 def setup_of(
