@@ -1,4 +1,5 @@
-"""A provider of one operation: `harness call --provider hello_provider.py hello.greet name=Ada`."""
+#!/usr/bin/env python3
+"""One operation: `harness call hello.greet name=Ada --provider ./hello_provider.py`."""
 
 from dataclasses import dataclass
 from typing import Annotated

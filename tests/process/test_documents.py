@@ -1,0 +1,67 @@
+"""What README and the reference tell a newcomer to type does what they say."""
+
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from process.harness import Harness, lines
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+SCRIPTS = (ROOT / "docs/reference/script.md").read_text()
+HARNESS = ".venv/bin/harness"
+
+
+def first_steps() -> list[list[str]]:
+    """The words of each command of README's first steps, behind the name of `harness`."""
+    found = re.search(r"## First steps\n\n```sh\n(.*?)```", README, re.DOTALL)
+    assert found
+    commands = found[1].replace("\\\n", " ").splitlines()
+    return [shlex.split(command, comments=True) for command in commands]
+
+
+@pytest.mark.parametrize("words", first_steps(), ids=" ".join)
+def test_the_first_steps_of_readme_work(harness: Harness, words: list[str]) -> None:
+    assert words[0] == HARNESS
+    there = Harness(ROOT, harness.state)
+    done = there.run(*words[1:])
+    # Doctor ends with 1 where the machine lacks something; it has then still said so.
+    assert done.returncode == 0 or words[1] == "doctor", done.stdout + done.stderr
+    assert done.stdout
+    assert (ROOT / "README.md").read_text() == README
+
+
+@pytest.mark.req("K36")
+def test_the_example_of_a_script_is_shown_as_it_is_and_plays(harness: Harness) -> None:
+    (shown,) = re.findall(r"<!-- file: ([^\n]+) -->\n```yaml\n(.*?)```\n", SCRIPTS, re.DOTALL)
+    script = ROOT / shown[0]
+    assert shown[1] == script.read_text()
+    words = ("run", "--script", str(script), "--cwd", str(script.parent))
+    ran = harness.run(*words, "--allow-all", "--json")
+    assert ran.returncode == 0, ran.stdout
+    last = lines(ran.stdout)[-1]
+    assert last["final_text"] == "The counter says: I have looked."
+    said = [line["text"] for line in lines(ran.stdout) if line["type"] == "message"]
+    assert "It has 29 lines; the other is not_found." in said
+
+
+@pytest.mark.req("K36")
+def test_the_mistake_that_the_reference_shows_is_told_so(harness: Harness) -> None:
+    (harness.project / "fix.yaml").write_text("messages: [{say: a}, {calls: [{tol: a.b}]}]")
+    told = harness.run("run", "--script", "fix.yaml")
+    assert (told.returncode, told.stderr in SCRIPTS) == (2, True), told.stderr
+
+
+@pytest.mark.req("P32")
+def test_the_first_provider_runs_by_its_own_name(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in an environment that is activated."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    there = Harness(ROOT / "examples/hello-provider", harness.state)
+    done = there.run("call", "hello.greet", "name=Ada", "--provider", "./hello_provider.py")
+    assert done.returncode == 0, done.stderr
+    assert "Hello, Ada!" in done.stdout
