@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from pluggableharness.kernel.config.git_config import git_runs
+from pluggableharness.kernel.config.git_config import Distrusted
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import HarnessError, UsageError
@@ -100,6 +100,7 @@ class Kernel:
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         self._subscriptions = told_apart(setup.hooks)
+        self._distrusted = Distrusted(setup.working_directory)
         self._approvals: dict[str, Approvals] = {}
         self._logs: dict[str, EventLog] = {}
         # By identity, and only while a session holds the lock beside its frontend.
@@ -313,9 +314,8 @@ class Kernel:
             asking = Asking.ALLOW_ALL
         else:
             asking = Asking.PERSON if member.frontend.attended else Asking.NOBODY
-        runs = git_runs(self._setup.working_directory)
-        distrusted = {"git": runs} if runs else {}
-        return Terms(asking, self._setup.gate_reads, self._setup.policy_files, distrusted)
+        setup = self._setup
+        return Terms(asking, setup.gate_reads, setup.policy_files, self._distrusted)
 
     def _deadline_s(self, operation: Operation) -> float | None:
         setup = self._setup

@@ -5,6 +5,7 @@ a word too many asks once more, and git's own parser is not to be trusted with i
 """
 
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,29 @@ _RUNS: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LARGEST: Final = 1 << 20
+
+
+class Distrusted(Mapping[str, str]):
+    """The programs that do more in a directory than their words say, each with the reason.
+
+    Looked at when it is asked about: most calls are no commands, and reading a repository's
+    configuration for each of them costs more than deciding about it.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def __getitem__(self, program: str) -> str:
+        why = git_runs(self._directory) if program == "git" else ""
+        if not why:
+            raise KeyError(program)
+        return why
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([name for name in ("git",) if name in self])
+
+    def __len__(self) -> int:
+        return len(list(self))
 
 
 def git_runs(directory: Path) -> str:
