@@ -29,11 +29,14 @@ def main() -> int:
 
 
 def declared(name: str) -> dict[str, Any]:
-    """The names of a provider's operations, and its settings."""
+    """The names of a provider's operations with those of their arguments, and its settings."""
     provider = importlib.import_module(f"pluggableharness.providers.{name}.provider").provider
     attributes = provider.settings.schema.attributes
     return {
-        "operations": list(provider.operations),
+        "operations": {
+            name: list(operation.arguments.properties)
+            for name, operation in provider.operations.items()
+        },
         "settings": [shown(setting_from_wire(one)) for one in attributes],
     }
 

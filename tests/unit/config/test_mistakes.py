@@ -3,6 +3,7 @@
 import pytest
 from unit.config.reading_files import problems, read
 
+from pluggableharness.kernel.config.known import built_in
 from pluggableharness.kernel.config.source import ConfigError
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.verdict import Reviewer
@@ -204,6 +205,29 @@ def test_a_rule_that_can_never_match_is_a_mistake(match: str, expected: str) -> 
 def test_a_rule_may_speak_of_what_is_known_only_later_and_of_what_is_not_loaded(match: str) -> None:
     text = f'policy "a" {{\n  match  = {{ {match} }}\n  action = "deny"\n}}\n'
     assert len(read(HELLO + text).rules) == 1
+
+
+@pytest.mark.req("K7", "F1")
+@pytest.mark.parametrize(
+    ("match", "when", "expected"),
+    [
+        ('tool_name = "bash"', "arguments.comand == '1'", "did you mean arguments.command?"),
+        ('tool_name = "exec.bash"', "has(arguments.comand)", "did you mean arguments.command?"),
+        ('tool_name = "exec.bash"', "arguments.command == 'arguments.x'", ""),
+        ('tool_name = "exec.bash"', "arguments.size() == 1", ""),
+        ('tool_name = ["bash", "read_file"]', "has(arguments.path)", ""),
+        ('provider = "exec"', "arguments.comand == '1'", ""),
+    ],
+)
+def test_an_argument_that_no_matched_operation_has_is_a_mistake(
+    match: str, when: str, expected: str
+) -> None:
+    found = problems(
+        f'policy "a" {{\n  match  = {{ {match} }}\n  when   = "{when}"\n  action = "deny"\n}}\n',
+        known=built_in(),
+    )
+    assert len(found) == bool(expected)
+    assert all(expected in one and one.startswith("3:") for one in found)
 
 
 @pytest.mark.req("F11")

@@ -138,7 +138,11 @@ class Config:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a provider without starting it: its settings and its operations' names."""
+    """What is known of a provider without starting it: its settings and its operations' names.
+
+    `arguments` are the names of the arguments of each operation, as far as they are known.
+    """
 
     settings: tuple[Setting, ...]
     operations: tuple[str, ...]
+    arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

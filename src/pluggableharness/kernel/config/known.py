@@ -18,7 +18,11 @@ def built_in() -> Mapping[str, Known]:
     """Every built-in provider by name, in the order in which they are offered."""
     text = resources.files(__package__).joinpath("known.json").read_text(encoding="utf-8")
     return {
-        name: Known(tuple(map(_setting, declared["settings"])), tuple(declared["operations"]))
+        name: Known(
+            tuple(map(_setting, declared["settings"])),
+            tuple(declared["operations"]),
+            {one: tuple(names) for one, names in declared["operations"].items()},
+        )
         for name, declared in json.loads(text).items()
     }
 

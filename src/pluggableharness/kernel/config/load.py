@@ -14,6 +14,7 @@ from pluggableharness.kernel.config.config import (
     Settings,
 )
 from pluggableharness.kernel.config.evaluate import Scope
+from pluggableharness.kernel.config.matching import There
 from pluggableharness.kernel.config.parser import parse
 from pluggableharness.kernel.config.policies import rules
 from pluggableharness.kernel.config.profiles import profile
@@ -150,13 +151,19 @@ def _load(
     return config
 
 
-def _there(
-    known: Mapping[str, Known], providers: Iterable[ProviderConfig]
-) -> dict[str, tuple[str, ...] | None]:
+def _there(known: Mapping[str, Known], providers: Iterable[ProviderConfig]) -> There:
     """What a rule may speak of: everything built in, loaded or not, and what else is loaded."""
-    there: dict[str, tuple[str, ...] | None] = {name: one.operations for name, one in known.items()}
-    others = (one.name for one in providers if one.origin.kind is not OriginKind.BUILTIN)
-    return there | dict.fromkeys(others)
+    others = [one.name for one in providers if one.origin.kind is not OriginKind.BUILTIN]
+    offered = {name: one for name, one in known.items() if name not in others}
+    operations: dict[str, tuple[str, ...] | None] = dict.fromkeys(others)
+    return There(
+        {name: one.operations for name, one in offered.items()} | operations,
+        {
+            (name, operation): arguments
+            for name, one in offered.items()
+            for operation, arguments in one.arguments.items()
+        },
+    )
 
 
 def _check_reviewers(reading: Reading, blocks: list[Block], config: Config) -> None:

@@ -3,12 +3,21 @@
 A rule that can never match is a mistake: a deny with a slip in a name would protect nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from pluggableharness.kernel.schema.nearest import nearest
 
 Operations = Mapping[str, tuple[str, ...] | None]
 """The operations of each provider that there is; None where only its start would tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """What rules may speak of; `arguments` are those of an operation, by its two names."""
+
+    operations: Operations
+    arguments: Mapping[tuple[str, str], tuple[str, ...]]
 
 
 def split_names(names: Sequence[str], providers: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -56,3 +65,26 @@ def operation_problem(name: str, providers: Sequence[str], there: Operations) ->
     near = nearest(name, [op for _, op in known])
     hint = f"; did you mean {near}?" if near else ""
     return f"there is no operation '{name}'{where}, so the rule never matches{hint}"
+
+
+def argument_problems(
+    asked: Collection[str], names: Collection[str], providers: Collection[str], there: There
+) -> Iterator[str]:
+    """What is wrong with the arguments that a condition asks for.
+
+    Nothing, unless the arguments of every operation that the match names are known.
+    """
+    among = [
+        (one, name)
+        for one in (providers or there.operations)
+        for name in names
+        if name in (there.operations.get(one) or ()) or there.operations.get(one) is None
+    ]
+    if not among or not all(one in there.arguments for one in among):
+        return
+    known = dict.fromkeys(name for one in among for name in there.arguments[one])
+    for argument in sorted(asked):
+        if argument not in known:
+            near = nearest(argument, known)
+            hint = f"; did you mean arguments.{near}?" if near else ""
+            yield f"no call that the rule matches has arguments.{argument}{hint}"

@@ -6,7 +6,8 @@ from enum import Enum
 from typing import Final, TypeVar
 
 from pluggableharness.kernel.config.matching import (
-    Operations,
+    There,
+    argument_problems,
     operation_problem,
     provider_problem,
     split_names,
@@ -34,9 +35,7 @@ _FIELDS: Final = ("tool_name", "provider", "risk", "kind")
 E_ = TypeVar("E_", bound=Enum)
 
 
-def rules(
-    reading: Reading, blocks: list[Block], there: Operations | None = None
-) -> tuple[Rule, ...]:
+def rules(reading: Reading, blocks: list[Block], there: There | None = None) -> tuple[Rule, ...]:
     """The rules of a file, in its order; those that contradict each other are noted.
 
     `there` are the providers that a rule may name; None lets it name any.
@@ -54,13 +53,13 @@ def rules(
     return found
 
 
-def _rule(reading: Reading, block: Block, there: Operations | None) -> Rule | None:
+def _rule(reading: Reading, block: Block, there: There | None) -> Rule | None:
     name = block.labels[0]
     what = f'policy "{name}"'
     attributes = ("match", "when", "action", "reason", "reviewer")
     fields = Fields(reading, block.body, what, attributes, ("examples",))
     match = _match(reading, fields, there)
-    when = _when(reading, fields)
+    when = _when(reading, fields, match, there)
     reason = fields.string("reason") or ""
     examples = _examples(reading, fields.block("examples"))
     actions = [one.value for one in Action]
@@ -99,16 +98,23 @@ def _try_examples(reading: Reading, span: Span, rule: Rule) -> None:
         reading.wrong(span, f'policy "{rule.name}" {must} match {told}: {why}')
 
 
-def _when(reading: Reading, fields: Fields) -> str:
+def _when(
+    reading: Reading, fields: Fields, match: Mapping[str, frozenset[str]], there: There | None
+) -> str:
     """The condition, compiled once to see that it can be (K7)."""
     text = fields.string("when", "a condition in quotes")
     setting = fields.setting("when")
     if text is None or setting is None:
         return ""
     try:
-        compiled(text)
+        asked = compiled(text).arguments
     except BadCondition as bad:
         reading.wrong(_within(reading, setting.value.span, text, bad), f"'when': {bad}")
+        return text
+    if there is not None:
+        names, providers = match.get("tool_name", ()), match.get("provider", ())
+        for problem in argument_problems(asked, names, providers, there):
+            reading.wrong(setting.value.span, f"'when': {problem}")
     return text
 
 
@@ -170,7 +176,7 @@ def _position(reading: Reading, span: Span) -> Position:
     return Position(reading.source.name, line, column)
 
 
-def _match(reading: Reading, fields: Fields, there: Operations | None) -> dict[str, frozenset[str]]:
+def _match(reading: Reading, fields: Fields, there: There | None) -> dict[str, frozenset[str]]:
     setting = fields.setting("match")
     if setting is None:
         return {}
@@ -196,7 +202,7 @@ def _named(
     found: dict[str, frozenset[str]],
     spans: Mapping[str, Span],
     whole: Span,
-    there: Operations | None,
+    there: There | None,
 ) -> dict[str, frozenset[str]]:
     """The match with full names taken apart; names that do not exist are noted."""
     span = spans.get("tool_name", whole)
@@ -209,10 +215,10 @@ def _named(
         return found
     if there is not None:
         for name in providers:
-            if problem := provider_problem(name, there):
+            if problem := provider_problem(name, there.operations):
                 reading.wrong(spans.get("provider", span), problem)
         for name in tools:
-            if problem := operation_problem(name, providers, there):
+            if problem := operation_problem(name, providers, there.operations):
                 reading.wrong(span, problem)
     names = {"tool_name": frozenset(tools), "provider": frozenset(providers)}
     return {**found, **{field: values for field, values in names.items() if values}}

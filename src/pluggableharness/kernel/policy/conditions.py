@@ -36,6 +36,7 @@ _FUNCTIONS = frozenset(
 _BOUND = re.compile(
     r"\.\s*(?:all|exists|exists_one|existsOne|map|filter)\s*\(\s*([A-Za-z_]\w*)\s*,"
 )
+_ARGUMENT = re.compile(r"(?<![\w.])arguments\s*\.\s*([A-Za-z_]\w*)\b(?!\s*\()")
 _PLACE = re.compile(r"ERROR: <input>:(\d+):(\d+): (?:Syntax error: )?([^\n]*)")
 _STRING = re.compile(r"""[rR]?("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""")
 
@@ -60,7 +61,8 @@ class Condition:
     `needs` are the variables that it names; `looks_at_files` tells whether commands, writes or
     reads are among them. `minds_writes` and `minds_substitutes` say that it
     looks at what a shell command writes by redirect, and at words that another command makes;
-    `texts` are the strings written in it, without their quotes.
+    `texts` are the strings written in it, without their quotes; `arguments` the names of the
+    call's arguments that it asks for, where they are written as `arguments.NAME`.
     """
 
     text: str
@@ -69,6 +71,7 @@ class Condition:
     minds_writes: bool
     minds_substitutes: bool
     texts: frozenset[str]
+    arguments: frozenset[str]
     _program: "Program"
 
     def holds(self, context: "Context") -> bool:
@@ -107,7 +110,9 @@ def compiled(text: str) -> Condition:
     writes = "writes" in needs or _names(bare, "redirects_to")
     texts = frozenset(found[1:-1] for found in _STRING.findall(text))
     files = not needs.isdisjoint(_OF_FILES)
-    return Condition(text, needs, files, writes, _names(bare, "substitutes"), texts, program)
+    substitutes = _names(bare, "substitutes")
+    arguments = frozenset() if "arguments" in bound else frozenset(_ARGUMENT.findall(bare))
+    return Condition(text, needs, files, writes, substitutes, texts, arguments, program)
 
 
 def context(variables: Mapping[str, object]) -> "Context":
