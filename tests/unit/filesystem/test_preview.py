@@ -87,7 +87,7 @@ async def test_a_preview_is_no_read(tool: Tool, folder: Path) -> None:
         ("edit_file", {"path": "none", "old_str": "a", "new_str": "b"}, "does not exist"),
         ("edit_file", {"path": "f", "old_str": "zz", "new_str": "b"}, "old_str is not in"),
         ("edit_file", {"path": "f", "old_str": "", "new_str": "b"}, "must not be empty"),
-        ("edit_file", {"path": "../f", "old_str": "a", "new_str": "b"}, "outside the allowed"),
+        ("edit_file", {"path": "../f", "old_str": "a", "new_str": "b"}, "add to `allowed_roots`"),
     ],
 )
 async def test_what_would_fail_says_why(

@@ -30,11 +30,8 @@ def mistake(said: str, fields: Mapping[str, Sequence[str]], agent: str = "") -> 
         else:
             places.append(name)
     where = ", ".join(places)
-    return (
-        f"{where}: {_worded(what, kind, fields[kind])}"
-        if where
-        else _worded(what, kind, fields[kind])
-    )
+    worded = _worded(what, kind, fields[kind])
+    return f"{where}: {worded}" if where else worded
 
 
 def _worded(said: str, kind: str, fields: Sequence[str]) -> str:
