@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-
-from pluggableharness.kernel.schema.nearest import nearest
+from difflib import get_close_matches
 
 _AT = re.compile(r"(.*?) - at `\$\.?(.*)`", re.DOTALL)
 _STEP = re.compile(r"(\w+)(?:\[(\d+|\.\.\.)\])?")
@@ -37,7 +36,8 @@ def mistake(said: str, fields: Mapping[str, Sequence[str]], agent: str = "") -> 
 def _worded(said: str, kind: str, fields: Sequence[str]) -> str:
     there = f"a{'n' if kind == 'agent' else ''} {kind} has: {', '.join(fields)}"
     if unknown := _UNKNOWN.fullmatch(said):
-        return f"unknown field `{unknown[1]}`; did you mean {nearest(unknown[1], fields)}? {there}"
+        (near,) = get_close_matches(unknown[1], fields, n=1, cutoff=0)
+        return f"unknown field `{unknown[1]}`; did you mean {near}? {there}"
     if missing := _MISSING.fullmatch(said):
         return f"the field `{missing[1]}` is missing; {there}"
     return said.replace("Expected `object`", "Expected a mapping").replace(

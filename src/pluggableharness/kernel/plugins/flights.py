@@ -82,9 +82,7 @@ class Flight:
     @property
     def may_ask(self) -> bool:
         """Whether it still runs for somebody: only then may work be started on its behalf."""
-        return (
-            self.report is None and self.cut_short is None and not self.closing and not self.over
-        )
+        return self.report is None and self.cut_short is None and not self.closing and not self.over
 
     def cut(self, why: CutShort) -> None:
         """End the RPC, for the first reason that comes."""
