@@ -119,7 +119,8 @@ def narrow_view(readable: Sequence[Path], private: Path, folder: Path) -> Iterat
 
 def _only_hidden(folder: Path, writable: Sequence[Path]) -> bool:
     """Tell whether a folder is behind a private one and would not be there inside."""
-    if any(folder.is_relative_to(root) for root in writable):
+    # A writable `/` is there from the start, and the private folders are laid over it.
+    if any(folder.is_relative_to(root) for root in writable if root != Path("/")):
         return False
     return any(hidden in folder.parents for hidden in (*TEMPORARY, SERVICES))
 
