@@ -26,7 +26,8 @@ def test_an_environment_below_a_temporary_folder_runs_commands_in_the_sandbox(
     done = subprocess.run(
         [str(place / "bin/python"), "-m", "pluggableharness.cli",
          "call", "exec.bash", "command=echo inside", "--json"],
-        cwd=harness.project if where == "in a project" else "/", env={**os.environ, "XDG_STATE_HOME": str(harness.state)},
+        cwd=harness.project if where == "in a project" else "/",
+        env={**os.environ, "XDG_STATE_HOME": str(harness.state)},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
