@@ -1,11 +1,14 @@
 """`harness call`: one operation by hand, streamed, with exit codes to rely on."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from process.harness import Harness, lines
+from unit.turn.doubles import operation
 
+from pluggableharness.cli.tools import as_table
 from pluggableharness.kernel.store.reading import read_events, verify
 
 
@@ -164,3 +167,19 @@ def test_tools_lists_every_operation_with_its_schemas(harness: Harness) -> None:
     assert bash["input_schema"]["properties"]["command"]["type"] == "string"
     edit = listed["filesystem.edit_file"]
     assert (edit["key_fields"], edit["idempotent"]) == (["path"], False)
+
+
+def test_a_pipe_in_the_place_of_the_configuration_is_refused_and_not_waited_for(
+    harness: Harness,
+) -> None:
+    os.mkfifo(harness.project / "agent.hcl")
+    done = harness.run("tools")
+    assert done.returncode == 2
+    assert "no regular file" in done.stderr
+
+
+@pytest.mark.req("K32")
+def test_what_a_provider_says_of_itself_cannot_reach_the_terminal() -> None:
+    text = as_table((replace(operation("read"), description="Reads.\x1b[2J\u202e"),))
+    assert "\x1b" not in text
+    assert "\u202e" not in text

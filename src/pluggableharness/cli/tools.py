@@ -11,6 +11,7 @@ from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.frontends.text import shown
 from pluggableharness.kernel.kernel import opened
 from pluggableharness.kernel.schema.json_schema import to_json_schema
 
@@ -61,7 +62,7 @@ def as_table(operations: tuple[Operation, ...]) -> str:
     width = max((len(one.full_name) for one in operations), default=0)
     return "".join(
         f"{one.full_name:<{width}}  {one.kind.value:<11}  {one.risk.value:<9}  "
-        f"{_first_sentence(one.description)}\n"
+        f"{shown(_first_sentence(one.description))}\n"
         for one in operations
     )
 

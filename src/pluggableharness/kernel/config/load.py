@@ -1,6 +1,7 @@
 """From agent.hcl to a `Config`, or to everything that is wrong with it (F1, F2)."""
 
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -78,7 +79,10 @@ def read_source(path: Path, shown: str) -> Source:
         UsageError: it cannot be read, is too large, or is no UTF-8.
     """
     try:
-        with path.open("rb") as file:
+        # A repository may hold a pipe of this name, which an ordinary open waits for for ever.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(f"{shown}: is no regular file; put the configuration into one")
             data = file.read(_LARGEST + 1)
     except OSError as error:
         raise UsageError(f"{shown}: cannot be read: {error.strerror}") from error
