@@ -27,6 +27,9 @@ TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - hidden behin
 SERVICES: Final = Path("/run")
 """Hidden: here are the pipes and sockets of everything that would do work for others."""
 
+KEPT: Final = ("agent.hcl", ".agent", ".git/config", ".git/hooks")
+"""Below a root: rules, grants, pins, and the programs that git runs (K5a)."""
+
 LONGEST_TRIAL_S: Final = 10
 
 
@@ -89,6 +92,8 @@ def view(writable: Sequence[Path], private: Path, folder: Path, *, network: bool
     for root in writable:
         if root != Path("/"):
             yield from ("--bind-try", str(root), str(root))
+    for kept in _believed_later(writable):
+        yield from ("--ro-bind", str(kept), str(kept))
     if network:
         resolver = Path("/etc/resolv.conf").resolve()
         if resolver.is_relative_to(SERVICES):
@@ -115,6 +120,18 @@ def narrow_view(readable: Sequence[Path], private: Path, folder: Path) -> Iterat
     if not any(path.is_relative_to(TEMPORARY[0]) for path in readable):
         yield from ("--bind", str(private), str(TEMPORARY[0]))
     yield from ("--remount-ro", "/", "--unshare-net", "--chdir", str(folder))
+
+
+def _believed_later(roots: Sequence[Path]) -> Iterator[Path]:
+    """Give what the harness and git will act on outside: commands see it and cannot change it.
+
+    Only what exists can be held so. A link is left out: what it leads to is judged where it is.
+    """
+    for root in roots:
+        for name in KEPT:
+            path = root / name
+            if path.exists() and path.resolve() == path:
+                yield path
 
 
 def _only_hidden(folder: Path, writable: Sequence[Path]) -> bool:
