@@ -8,7 +8,7 @@ from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
-from pluggableharness.kernel.config.git_config import git_runs
+from pluggableharness.kernel.config.git_config import Distrusted
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import UsageError
@@ -34,10 +34,8 @@ def main(options: argparse.Namespace) -> int:
 async def _explain(options: argparse.Namespace) -> int:
     setup = configured(working_directory(options.cwd), os.environ)
     call = await _call(setup, options)
-    runs = git_runs(setup.working_directory)
-    terms = Terms(
-        Asking.PERSON, setup.gate_reads, setup.policy_files, {"git": runs} if runs else {}
-    )
+    distrusted = Distrusted(setup.working_directory)
+    terms = Terms(Asking.PERSON, setup.gate_reads, setup.policy_files, distrusted)
     for line in explained(call, explain(setup.rules, call, terms)):
         print(escaped(line) or line)
     return DONE

@@ -13,7 +13,7 @@ from pluggableharness.cli.sessions.reporting import reported
 from pluggableharness.kernel.codec.record import read_call, read_plan
 from pluggableharness.kernel.codec.record_facts import read_decision
 from pluggableharness.kernel.codec.record_messages import read_message
-from pluggableharness.kernel.config.git_config import git_runs
+from pluggableharness.kernel.config.git_config import Distrusted
 from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules
 from pluggableharness.kernel.config.project import project_config, shown_path
 from pluggableharness.kernel.domain.call import Call, CallContext
@@ -65,9 +65,8 @@ def _present(directory: Path) -> tuple[tuple[Rule, ...], Terms]:
     granted = root / GRANTED_NAME
     rules = (*(config.rules if config else ()), *granted_rules(granted, shown_path(granted)))
     files = frozenset({str(granted), *([str(config.path)] if config else [])})
-    runs = git_runs(directory)
     gate_reads = config.settings.gate_reads if config else False
-    return rules, Terms(Asking.PERSON, gate_reads, files, {"git": runs} if runs else {})
+    return rules, Terms(Asking.PERSON, gate_reads, files, Distrusted(directory))
 
 
 def recorded_calls(log: Path) -> Iterator[Judged]:
