@@ -17,6 +17,7 @@ from msgspec.structs import asdict
 from pluggableharness.sdk.failures import InvalidArguments
 from pluggableharness.sdk.schemas import limits_text
 from pluggableharness.sdk.shapes import Kind, Shape
+from pluggableharness.wire.masking import PLACEHOLDER
 
 _SHOWN: Final = 80
 
@@ -104,7 +105,9 @@ def _has_closed(shape: Shape) -> bool:
 def violations(shape: Shape, value: Any, path: str) -> Iterator[str]:
     """Yield what is wrong with a value, each as `path: expected …, got …`."""
     if not _fits_kind(shape, value):
-        yield f"{path or 'arguments'}: expected {expected(shape)}, got {shown(value)}"
+        # Cut short, a secret would no longer be known as one.
+        got = PLACEHOLDER if shape.secret else shown(value)
+        yield f"{path or 'arguments'}: expected {expected(shape)}, got {got}"
     elif shape.kind is Kind.OBJECT:
         yield from _object_violations(shape, value, path)
     elif shape.kind is Kind.ARRAY and shape.items is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -27,7 +27,7 @@ from pluggableharness.sdk.failures import (
 )
 from pluggableharness.sdk.operation import Operation
 from pluggableharness.sdk.provider import Provider
-from pluggableharness.sdk.redaction import Redactor
+from pluggableharness.sdk.redaction import CleanEvents, Redactor, Send
 from pluggableharness.sdk.stream import EventStream
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Runner:
             InvalidArguments: naming each field that is missing, unknown or wrong, without any
                 secret.
         """
-        redactor = Redactor(self.provider.settings.secrets(values))
+        redactor = self.redactor.and_also(self.provider.settings.secrets(values))
         try:
             self._settings = self.provider.settings.read(values)
         except InvalidArguments as refusal:
@@ -84,9 +84,7 @@ class Runner:
         self.redactor = redactor
         self._unconfigured = ""
 
-    async def run(
-        self, call: Call, send: Callable[[LeadUp], Awaitable[None]], ending: Ending
-    ) -> Terminal:
+    async def run(self, call: Call, send: Send, ending: Ending) -> Terminal:
         """Run a call and return its terminal event, which is not sent.
 
         Raises:
@@ -98,10 +96,15 @@ class Runner:
             arguments = operation.read(call.arguments)
         except ToolFailure as failure:
             return self._clean(_failure(failure))
-        events = EventStream(operation.name, operation.traits.streaming, self._sender(send))
+        clean = CleanEvents(self.redactor, send) if self.redactor.active else None
+        events = EventStream(
+            operation.name, operation.traits.streaming, clean.send if clean else send
+        )
         context = self._context(call, events)
         try:
             terminal = await self._end(operation, context, arguments, events, ending)
+            if clean:
+                await clean.end()
             # A function that swallows its cancellation was cancelled all the same.
             if _was_cancelled():
                 raise asyncio.CancelledError
@@ -200,18 +203,6 @@ class Runner:
             {"traceback": self.redactor.text(trace)},
         )
         return Failure(Category.UNKNOWN, message)
-
-    def _sender(
-        self, send: Callable[[LeadUp], Awaitable[None]]
-    ) -> Callable[[LeadUp], Awaitable[None]]:
-        redactor = self.redactor
-        if not redactor.active:
-            return send
-
-        async def send_clean(event: LeadUp) -> None:
-            await send(redactor.lead_up(event))
-
-        return send_clean
 
     def _clean(self, terminal: Terminal) -> Terminal:
         if not self.redactor.active:

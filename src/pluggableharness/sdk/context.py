@@ -117,10 +117,13 @@ class Context(Generic[S]):
     async def emit(self, kind: EventKind, payload: bytes, schema_version: str) -> Emitted:
         """Store an event in the record of this call's session (K28).
 
+        Secrets in the payload are overwritten with as many asterisks, so that its form holds.
+
         Raises:
             KernelUnavailable: no kernel answers.
         """
         _check_name("emit", "kind", kind, EventKind)
+        payload = self._redactor.blotted(payload)
         return await self._callbacks.emit(self._call, kind, payload, schema_version)
 
     async def run_session(

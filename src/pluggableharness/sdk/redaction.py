@@ -1,9 +1,9 @@
-"""Secrets taken out of everything that a provider sends (P31)."""
+"""Secrets taken out of everything that a provider sends (P31). How they look, `wire` knows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,40 +16,29 @@ from pluggableharness.sdk.events import (
     PartialResult,
     Progress,
     Result,
+    Stream,
     Terminal,
 )
+from pluggableharness.wire.masking import Mask, MaskedStream
 
-PLACEHOLDER: Final = "[secret]"
-SHORTEST: Final = 4
-"""A shorter value is left alone: it is found in too many words, and is no secret."""
+Send = Callable[[LeadUp], Awaitable[None]]
 
 
-class Redactor:
-    """Replaces the secrets that a provider was configured with; without any it does nothing."""
+class Redactor(Mask):
+    """Masks the secrets that a provider was configured with, in the values that it sends."""
 
-    __slots__ = ("_secrets", "_secrets_bytes", "active")
+    __slots__ = ()
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
-        # Longest first, so that a secret which contains another goes as a whole.
-        self._secrets = sorted({s for s in secrets if len(s) >= SHORTEST}, key=len, reverse=True)
-        self._secrets_bytes = [secret.encode("utf-8", "surrogatepass") for secret in self._secrets]
-        self.active = bool(self._secrets)
-
-    def text(self, text: str) -> str:
-        """Return `text` without any secret."""
-        for secret in self._secrets:
-            text = text.replace(secret, PLACEHOLDER)
-        return text
-
-    def data(self, data: bytes) -> bytes:
-        """Return `data` without any secret that lies whole in it."""
-        for secret in self._secrets_bytes:
-            data = data.replace(secret, PLACEHOLDER.encode())
-        return data
+    def and_also(self, secrets: Iterable[str]) -> Redactor:
+        """Return one that masks these too: calls that run may still hold the earlier ones."""
+        return Redactor((*self.secrets, *secrets))
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value, or a node of `render`, without any secret in its texts and keys."""
-        if not self.active:
+        """Return a JSON value, or a node of `render`, without any secret in its texts and keys.
+
+        Anything else stays as it is, unless a secret shows in how Python writes it.
+        """
+        if not self.active or value is None or isinstance(value, (bool, int, float)):
             return value
         if isinstance(value, str):
             return self.text(value)
@@ -60,19 +49,9 @@ class Redactor:
         if isinstance(value, Struct):
             changed = {name: self.value(getattr(value, name)) for name in value.__struct_fields__}
             return replace(value, **changed)
-        return value
-
-    def lead_up(self, event: LeadUp) -> LeadUp:
-        """Return an event without any secret."""
-        match event:
-            case OutputChunk(data, stream):
-                return OutputChunk(self.data(data), stream)
-            case Progress(message, fraction):
-                return Progress(self.text(message), fraction)
-            case PartialResult(payload):
-                return PartialResult(self.value(payload))
-            case ExitStatus():
-                return event
+        written = repr(value)
+        clean = self.text(written)
+        return value if clean == written else clean
 
     def terminal(self, event: Terminal) -> Terminal:
         """Return a terminal event without any secret."""
@@ -81,3 +60,43 @@ class Redactor:
                 return Result(self.value(payload))
             case Failure(category, message, retryable, details):
                 return Failure(category, self.text(message), retryable, self.value(details))
+
+
+class CleanEvents:
+    """The events of one call on their way out, without any secret.
+
+    Output is masked across its chunks, each stream by itself: an end that may be the beginning
+    of a secret waits for what follows, until the child or the call has ended.
+    """
+
+    __slots__ = ("_redactor", "_send", "_streams")
+
+    def __init__(self, redactor: Redactor, send: Send) -> None:
+        self._redactor = redactor
+        self._send = send
+        self._streams: dict[Stream, MaskedStream] = {}
+
+    async def send(self, event: LeadUp) -> None:
+        """Send an event, or of output what can be told by now."""
+        match event:
+            case OutputChunk(data, stream):
+                masked = self._streams.get(stream)
+                if masked is None:
+                    masked = self._streams[stream] = self._redactor.stream()
+                await self._output(masked.feed(data), stream)
+            case Progress(message, fraction):
+                await self._send(Progress(self._redactor.text(message), fraction))
+            case PartialResult(payload):
+                await self._send(PartialResult(self._redactor.value(payload)))
+            case ExitStatus():
+                await self.end()
+                await self._send(event)
+
+    async def end(self) -> None:
+        """Send what was held back."""
+        for stream in tuple(self._streams):
+            await self._output(self._streams.pop(stream).end(), stream)
+
+    async def _output(self, data: bytes, stream: Stream) -> None:
+        if data:
+            await self._send(OutputChunk(data, stream))

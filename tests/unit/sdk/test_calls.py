@@ -24,7 +24,7 @@ from pluggableharness.sdk import (
     ToolFailure,
 )
 from pluggableharness.sdk.render import Action, Group, Table, Text
-from pluggableharness.sdk.testing import Failure, opened
+from pluggableharness.sdk.testing import ExitStatus, Failure, OutputChunk, opened
 
 WAIT = 5.0
 SECRET = "hunter2-s3cret"
@@ -135,6 +135,59 @@ async def test_a_secret_is_in_nothing_that_a_provider_sends() -> Any:
     assert SECRET not in everything
     assert everything.count("[secret]") > 20
     assert outcomes[0].payload == {"seen": "[secret]"}
+
+
+@pytest.mark.req("P31", "P10")
+async def test_a_secret_that_is_cut_between_chunks_is_masked_stream_by_stream() -> Any:
+    async def act(ctx: Context[Settings], code: bool) -> dict[str, Any]:
+        token = ctx.settings.token.encode()
+        for number in range(len(token)):
+            await ctx.output(token[number : number + 1])
+            await ctx.output(b"x" * 70_000, "stderr")
+            await ctx.progress("more")
+        await ctx.output(b"\xffhunter")
+        if code:
+            await ctx.exit_status(0)
+        return {}
+
+    provider = provider_of(act, streaming=True)
+    async with opened(provider, settings={"token": SECRET}) as tool:
+        for code in (False, True):
+            outcome = await tool("act", code=code)
+            assert outcome.output("stdout") == b"[secret]\xffhunter"
+            assert outcome.output("stderr") == b"x" * 70_000 * len(SECRET)
+            assert isinstance(outcome.events[-2], ExitStatus if code else OutputChunk)
+
+
+@pytest.mark.req("P31")
+async def test_a_secret_is_masked_in_what_is_emitted_and_in_values_that_json_does_not_have() -> Any:
+    async def act(ctx: Context[Settings]) -> dict[str, Any]:
+        token = ctx.settings.token
+        await ctx.emit("memory_write", b'{"token":"%b"}' % token.encode(), "1")
+        await ctx.log("warn", "odd", error=RuntimeError(token), data=token.encode(), kept={1})
+        raise ExecutionFailed("odd", details={"error": RuntimeError(token)})
+
+    async with opened(provider_of(act), settings={"token": SECRET}) as tool:
+        failed = (await tool("act")).error
+        assert SECRET not in repr((failed, tool.logged, tool.emitted))
+        (_, _, payload, _) = tool.emitted[0]
+    assert payload == b'{"token":"%b"}' % (b"*" * len(SECRET))
+
+
+@pytest.mark.req("P31")
+async def test_a_secret_of_an_earlier_configuration_stays_masked() -> Any:
+    async def act(ctx: Context[Settings]) -> dict[str, Any]:
+        token = ctx.settings.token
+        await configured_anew.wait()
+        return {"seen": token}
+
+    configured_anew = asyncio.Event()
+    async with opened(provider_of(act), settings={"token": SECRET}) as tool:
+        running = tool.start("act")
+        await asyncio.sleep(0)
+        tool._runner.configure({"token": "another-one"})
+        configured_anew.set()
+        assert (await running).payload == {"seen": "[secret]"}
 
 
 @pytest.mark.req("P31")

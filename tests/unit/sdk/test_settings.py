@@ -128,6 +128,7 @@ async def test_a_wrong_setting_is_named_without_the_secret() -> None:
     for values in (
         {"address": "hunter2-s3cret", "token": "hunter2-s3cret"},
         {"address": "x", "token": ["hunter2-s3cret"]},
+        {"address": "x", "token": ["hunter2-s3cret" * 10]},
         {"address": "x", "search": {"engine": "hunter2-s3cret", "key": "hunter2-s3cret"}},
     ):
         with pytest.raises(InvalidArguments) as refused:

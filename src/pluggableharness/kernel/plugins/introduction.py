@@ -17,6 +17,7 @@ from pluggableharness.kernel.plugins.transport import TOOL_SERVICE, Channel, grp
 from pluggableharness.kernel.schema.settings import secrets, with_defaults
 from pluggableharness.wire import tool_pb2
 from pluggableharness.wire.handshake import APP_PROTOCOL_VERSION
+from pluggableharness.wire.masking import Mask
 from pluggableharness.wire.structs import to_struct
 
 # By hand: grpc_health's generated module would take longer to import than all of this.
@@ -110,10 +111,7 @@ async def _configure(
     try:
         await _ask(channel, f"{TOOL_SERVICE}Configure", request)
     except StartFailed as error:
-        text = str(error)
-        for secret in filter(None, known):
-            text = text.replace(secret, "[secret]")
-        raise ProviderLoadError(name, [text]) from None
+        raise ProviderLoadError(name, [Mask(known).text(str(error))]) from None
 
 
 def _producer(name: str, described: tool_pb2.DescribeResponse) -> Producer:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import IO, Final
 
 from pluggableharness.wire.handshake import MAX_LINE_BYTES
+from pluggableharness.wire.masking import Mask
 
 _CHUNK: Final = 65_536
 _PIPE_HOLDS: Final = 1_048_576
@@ -72,9 +73,7 @@ class LastLines:
 
     def lines(self, secrets: tuple[str, ...] = ()) -> list[str]:
         """Return the last lines, printable, each cut, with the given secrets blotted out (P31)."""
-        text = self._kept.decode("utf-8", "replace")
-        for secret in sorted(filter(None, secrets), key=len, reverse=True):
-            text = text.replace(secret, "[secret]")
+        text = Mask(secrets).text(self._kept.decode("utf-8", "replace"))
         lines = text.splitlines()[1 if self._cut else 0 :]
         return [_printable(line[:_KEPT_OF_LINE]) for line in lines if line.strip()][-_KEPT_LINES:]
 

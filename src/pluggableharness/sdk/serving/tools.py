@@ -87,7 +87,8 @@ class ToolService:
         try:
             call = messages.call_of(message)
         except ValueError as problem:
-            refusal = Failure(Category.INVALID_ARGUMENTS, str(problem))
+            said = self._runner.redactor.text(str(problem))
+            refusal = Failure(Category.INVALID_ARGUMENTS, said)
             return messages.terminal(message.tool_name, refusal)
         return await self._run(call, rpc)
 
