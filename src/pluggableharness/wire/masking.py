@@ -83,7 +83,7 @@ class MaskedStream:
         return self._tell(self._held, len(self._held))
 
     def _tell(self, data: bytes, until: int) -> bytes:
-        """Mask what lies before `until`, where no secret begins that is not whole; hold the rest."""
+        """Mask what lies before `until`, where each secret that begins is whole; hold the rest."""
         told, done = [], self._told
         for start, end in _runs(data, self._wanted):
             if start >= until:
@@ -168,9 +168,12 @@ def _replaced(within: AnyStr, runs: Iterable[tuple[int, int]], by: AnyStr) -> An
     parts: list[AnyStr] = []
     done = 0
     for start, end in runs:
-        parts += [within[done:start], by]
+        parts += (within[done:start], by)
         done = end
-    return within[:0].join([*parts, within[done:]]) if parts else within
+    if not parts:
+        return within
+    parts.append(within[done:])
+    return within[:0].join(parts)
 
 
 def _beginning(within: AnyStr, wanted: Sequence[AnyStr]) -> int:
