@@ -1,4 +1,4 @@
-"""`harness config accept`: pin the providers as they are now (F4)."""
+"""`harness config accept`: pin providers as they are now; void what was allowed of others (F4)."""
 
 import os
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.kernel.config.config import Config
+from pluggableharness.kernel.config.granted import GRANTED_NAME, void_changed
+from pluggableharness.kernel.config.lock import pinned_digests
 from pluggableharness.kernel.config.project import shown_path
 from pluggableharness.kernel.configured import LockGate, setup_of
 from pluggableharness.kernel.kernel import opened
@@ -29,7 +31,24 @@ async def _accept(config: Config, directory: Path) -> int:
     gone = gate.forget_others()
     for name in gone:
         print(f"{name}: is no longer configured")
-    if not gate.accepted and not gone and known == set(gate.lock):
+    void = _void(gate)
+    for line in void:
+        print(line)
+    if not gate.accepted and not gone and not void and known == set(gate.lock):
         print("nothing has changed")
     print(f"{shown_path(gate.path)} holds the providers as they are now")
     return DONE
+
+
+def _void(gate: LockGate) -> tuple[str, ...]:
+    """Mark the standing approvals that operations have outgrown; the person is asked again."""
+    changes: dict[str, list[str]] = {}
+    for provider, lines in gate.accepted.items():
+        for line in lines:
+            operation, colon, change = line.partition(": ")
+            if colon:
+                changes.setdefault(f"{provider}.{operation}", []).append(change)
+    granted = gate.path.parents[1] / GRANTED_NAME
+    digests = pinned_digests(gate.lock)
+    told = {name: "; ".join(parts) for name, parts in changes.items()}
+    return void_changed(granted, shown_path(granted), digests, told)

@@ -9,6 +9,7 @@ from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.config.git_config import Distrusted
+from pluggableharness.kernel.config.lock import operation_digest
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import UsageError
@@ -35,7 +36,7 @@ async def _explain(options: argparse.Namespace) -> int:
     setup = configured(working_directory(options.cwd), os.environ)
     call = await _call(setup, options)
     distrusted = Distrusted(setup.working_directory)
-    terms = Terms(Asking.PERSON, setup.gate_reads, setup.policy_files, distrusted)
+    terms = Terms(Asking.PERSON, setup.gate_reads, setup.policy_files, distrusted, operation_digest)
     for line in explained(call, explain(setup.rules, call, terms)):
         print(escaped(line) or line)
     return DONE

@@ -2,8 +2,8 @@
 
 import argparse
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pluggableharness.cli.exits import DONE, FAILED
@@ -15,6 +15,7 @@ from pluggableharness.kernel.codec.record_facts import read_decision
 from pluggableharness.kernel.codec.record_messages import read_message
 from pluggableharness.kernel.config.git_config import Distrusted
 from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules
+from pluggableharness.kernel.config.lock import LOCK_NAME, pinned_digests, read_lock
 from pluggableharness.kernel.config.project import project_config, shown_path
 from pluggableharness.kernel.domain.call import Call, CallContext
 from pluggableharness.kernel.domain.event import EventKind
@@ -63,10 +64,29 @@ def _present(directory: Path) -> tuple[tuple[Rule, ...], Terms]:
     config = project_config(directory, os.environ)
     root = config.path.parent if config else directory
     granted = root / GRANTED_NAME
-    rules = (*(config.rules if config else ()), *granted_rules(granted, shown_path(granted)))
+    lock = root / LOCK_NAME
+    pinned = pinned_digests(read_lock(lock, shown_path(lock)) if config else {})
+    grants = _standing(granted_rules(granted, shown_path(granted)), pinned)
+    rules = (*(config.rules if config else ()), *grants)
     files = frozenset({str(granted), *([str(config.path)] if config else [])})
     gate_reads = config.settings.gate_reads if config else False
-    return rules, Terms(Asking.PERSON, gate_reads, files, Distrusted(directory))
+    terms = Terms(
+        Asking.PERSON,
+        gate_reads,
+        files,
+        Distrusted(directory),
+        lambda operation: pinned.get(operation.full_name, ""),
+    )
+    return rules, terms
+
+
+def _standing(grants: tuple[Rule, ...], pinned: Mapping[str, str]) -> Iterator[Rule]:
+    """The grants; what a provider declares that nothing pins is taken to be as it was, since
+    only the provider itself could tell."""
+    for rule in grants:
+        names = (f"{one}.{tool}" for one in rule.provider or () for tool in rule.tool_name or ())
+        bound = not rule.declared or any(name in pinned for name in names)
+        yield rule if bound else replace(rule, declared=None)
 
 
 def recorded_calls(log: Path) -> Iterator[Judged]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from pluggableharness.kernel.config.git_config import Distrusted
+from pluggableharness.kernel.config.lock import operation_digest
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import HarnessError, UsageError
@@ -41,7 +42,7 @@ from pluggableharness.kernel.planning import classify, deadline_s
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
 from pluggableharness.kernel.policy import Asking, Opinion, Rule, Terms, opinion, reviewed
-from pluggableharness.kernel.session.approvals import Approvals, Keep
+from pluggableharness.kernel.session.approvals import Approvals, Keep, Standing
 from pluggableharness.kernel.session.children import Charged, Family, Member
 from pluggableharness.kernel.session.hooks import SessionHooks, told_apart
 from pluggableharness.kernel.session.relay import OneByOne
@@ -101,6 +102,7 @@ class Kernel:
         self._setup = setup
         self._subscriptions = told_apart(setup.hooks)
         self._distrusted = Distrusted(setup.working_directory)
+        self._standing = Standing(setup.rules, setup.keep_grant)
         self._approvals: dict[str, Approvals] = {}
         self._logs: dict[str, EventLog] = {}
         # By identity, and only while a session holds the lock beside its frontend.
@@ -282,8 +284,7 @@ class Kernel:
     def _approvals_of(self, member: Member) -> Approvals:
         """The policy of the member's tree, which its root's first session brings (K23)."""
         root = [member, *member.above][-1].session_id
-        fresh = Approvals(self._setup.rules, self._setup.keep_grant)
-        return self._approvals.setdefault(root, fresh)
+        return self._approvals.setdefault(root, Approvals(self._standing))
 
     async def _review(self, member: Member, call: Call, review: Review) -> Verdict:
         """Put a call to its reviewer, whose spend is none of the session's budget (K8)."""
@@ -315,7 +316,9 @@ class Kernel:
         else:
             asking = Asking.PERSON if member.frontend.attended else Asking.NOBODY
         setup = self._setup
-        return Terms(asking, setup.gate_reads, setup.policy_files, self._distrusted)
+        return Terms(
+            asking, setup.gate_reads, setup.policy_files, self._distrusted, operation_digest
+        )
 
     def _deadline_s(self, operation: Operation) -> float | None:
         setup = self._setup

@@ -8,15 +8,16 @@ from unit.planning.doubles import call, operation
 
 from pluggableharness.kernel.config.git_config import git_runs
 from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules, keeper
+from pluggableharness.kernel.config.lock import operation_digest
 from pluggableharness.kernel.domain.errors import GrantNotKept, UsageError
 from pluggableharness.kernel.domain.operation import Risk
 from pluggableharness.kernel.domain.plan import Lasting
 from pluggableharness.kernel.domain.verdict import Decision
 from pluggableharness.kernel.policy import Asking, RuleBook, Terms, decide, scopes
-from pluggableharness.kernel.session.approvals import Approvals
+from pluggableharness.kernel.session.approvals import Approvals, Standing
 
 BASH = operation("bash", provider="exec", risk=Risk.HIGH)
-PERSON = Terms(Asking.PERSON)
+PERSON = Terms(Asking.PERSON, digest=operation_digest)
 
 
 @pytest.mark.req("K10")
@@ -28,7 +29,7 @@ def test_what_was_allowed_for_always_is_allowed_by_the_next_start(
     tmp_path: Path, command: str
 ) -> None:
     path = tmp_path / GRANTED_NAME
-    approvals = Approvals((), keeper(path, "granted.hcl"))
+    approvals = Approvals(Standing((), keeper(path, "granted.hcl")))
     asked = call(BASH, command=command)
     for scope in approvals.scopes(asked, PERSON):
         approvals.add(asked, scope, Lasting.ALWAYS, PERSON)
@@ -45,7 +46,7 @@ def test_what_was_allowed_for_always_is_allowed_by_the_next_start(
 def test_the_same_grant_is_written_once_and_others_stay(tmp_path: Path) -> None:
     path = tmp_path / GRANTED_NAME
     for command in ("npm test", "npm test", "cargo build"):
-        (scope, _) = scopes(call(BASH, command=command), None)
+        (scope, _) = scopes(call(BASH, command=command), None, digest=operation_digest(BASH))
         keeper(path, "granted.hcl")(scope.rule)
     assert len(granted_rules(path, "granted.hcl")) == 2
     assert os.listdir(path.parent) == ["granted.hcl"]
@@ -54,7 +55,7 @@ def test_the_same_grant_is_written_once_and_others_stay(tmp_path: Path) -> None:
 @pytest.mark.req("K10")
 def test_a_grant_for_the_session_is_written_nowhere(tmp_path: Path) -> None:
     path = tmp_path / GRANTED_NAME
-    approvals = Approvals((), keeper(path, "granted.hcl"))
+    approvals = Approvals(Standing((), keeper(path, "granted.hcl")))
     asked = call(BASH, command="npm test")
     approvals.add(asked, approvals.scopes(asked, PERSON)[0], Lasting.SESSION, PERSON)
     assert approvals.decide(asked, PERSON).decision is Decision.ALLOW
@@ -75,7 +76,7 @@ def test_what_cannot_be_kept_is_an_error_and_allows_nothing(tmp_path: Path, obst
     elif obstacle == "a damaged file":
         path.parent.mkdir()
         path.write_text("policy {")
-    approvals = Approvals((), None if obstacle == "no file" else keep)
+    approvals = Approvals(Standing((), None if obstacle == "no file" else keep))
     asked = call(BASH, command="npm test")
     with pytest.raises(GrantNotKept):
         approvals.add(asked, approvals.scopes(asked, PERSON)[0], Lasting.ALWAYS, PERSON)

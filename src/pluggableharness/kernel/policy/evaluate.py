@@ -1,6 +1,6 @@
 """From rules and a call to a verdict (K4-K8, K10)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import assert_never
@@ -41,12 +41,14 @@ class Terms:
     of denying them (K6). `policy_files` are the absolute paths of the files that rules come
     from (K5a). `distrusted` are programs that do more than their words say, each with the
     reason: git, say, where its configuration runs programs and no sandbox holds them (K7).
+    `digest` is that of what an operation declares, by which grants are bound to it (F4).
     """
 
     asking: Asking
     gate_reads: bool = False
     policy_files: frozenset[str] = frozenset()
     distrusted: Mapping[str, str] = field(default_factory=dict)
+    digest: Callable[[Operation], str] = field(default=lambda operation: "", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +121,17 @@ class RuleBook:
         """The rule that decides a call, and what it says about it; None when none does."""
         return decisive(self.matching(operation), facts)
 
-    def grant(self, operation: Operation, facts: Facts, asked_by: Rule | None) -> Rule | None:
-        """The grant that answers a question of equal rank or less; None when there is none.
+    def grants(self, operation: Operation, facts: Facts, asked_by: Rule | None) -> Iterator[Rule]:
+        """The grants that answer a question of equal rank or less, if they still hold (F4).
 
-        A deny that only an unusable command made a question is still no question to it (K10).
+        A deny that only an unusable command made a question is still no question to them (K10).
         """
         if asked_by is not None and asked_by.action is Action.DENY:
-            return None
+            return
         for rule in self._granted:
             specific = asked_by is None or rule.rank >= asked_by.rank
             if specific and rule.matches(operation) and facts.answer(rule).held is Held.YES:
-                return rule
-        return None
+                yield rule
 
     def _entries(self, operation: Operation) -> Iterator[tuple[int, Rule]]:
         index = self._index
@@ -171,12 +172,29 @@ def decide(rules: RuleBook, call: Call, terms: Terms) -> Verdict:
     protected = _protected(call, asking, terms) if decision is Decision.ALLOW else None
     if decision is Decision.ALLOW and protected is None:
         return Verdict(decision, source, reason)
-    grant = rules.grant(operation, facts, asking)
-    if grant is not None and _protected(call, grant, terms) is None:
+    grant, lapsed = _granted(rules.grants(operation, facts, asking), call, terms)
+    if grant is not None:
         return Verdict(Decision.ALLOW, f"grant {grant.name}")
     if protected is not None:
-        return _asked(operation, "protected path", protected, _PROTECTED, terms)
+        return _asked(operation, "protected path", _both(protected, lapsed), _PROTECTED, terms)
+    reason = _both(reason, lapsed)
     return _reviewed(won, reason, _asked(operation, source, reason, remedy, terms))
+
+
+def _granted(grants: Iterator[Rule], call: Call, terms: Terms) -> tuple[Rule | None, str]:
+    """The grant that answers the question, or why the first that would have holds no longer."""
+    lapsed = ""
+    for grant in grants:
+        if _protected(call, grant, terms) is None:
+            why = grant.lapse(terms.digest(call.operation))
+            if not why:
+                return grant, ""
+            lapsed = lapsed or why
+    return None, lapsed
+
+
+def _both(reason: str, further: str) -> str:
+    return "; ".join(part for part in (reason, further) if part)
 
 
 def _reviewed(won: Ruling | None, reason: str, otherwise: Verdict) -> Verdict:
@@ -198,7 +216,7 @@ def _protected(call: Call, allowing: Rule | None, terms: Terms) -> str | None:
 def _ruled(won: Ruling | None, operation: Operation) -> tuple[Decision, str, str]:
     """The decision, where it comes from and why, before anything raises or downgrades it."""
     if won is not None:
-        reason = "; ".join(part for part in (won.rule.reason, won.why) if part)
+        reason = _both(won.rule.reason, won.why)
         return _DECISIONS[won.action], f"rule {won.rule.name}", reason
     asks = operation.kind is Kind.RESOURCE
     return (
@@ -227,8 +245,7 @@ def _asked(operation: Operation, source: str, reason: str, remedy: str, terms: T
 
 
 def _downgraded(source: str, reason: str, why: str) -> Verdict:
-    told = f"{reason}; {why}" if reason else why
-    return Verdict(Decision.DENY, source, told, downgraded_from=Decision.ASK)
+    return Verdict(Decision.DENY, source, _both(reason, why), downgraded_from=Decision.ASK)
 
 
 def _remedy(winner: Rule | None, operation: Operation) -> str:

@@ -43,13 +43,17 @@ def explain(rules: Sequence[Rule], call: Call, terms: Terms) -> Explanation:
     speaking = book.matching(call.operation)
     granted = [one for one in rules if one.granted and one.matches(call.operation)]
     others = [one for one in rules if not one.matches(call.operation)]
-    considered = [_considered(one, facts, verdict) for one in (*speaking, *granted)]
+    digest = terms.digest(call.operation)
+    considered = [_considered(one, facts, verdict, digest) for one in (*speaking, *granted)]
     considered += [Considered(one, False, False, _elsewhere(one, call.operation)) for one in others]
     line = command_line(call)
     return Explanation(verdict, tuple(considered), None if line is None else shell_view(line))
 
 
-def _considered(rule: Rule, facts: Facts, verdict: Verdict) -> Considered:
+def _considered(rule: Rule, facts: Facts, verdict: Verdict, digest: str) -> Considered:
+    lapse = rule.lapse(digest)
+    if lapse:
+        return Considered(rule, False, False, lapse)
     answer = facts.answer(rule)
     matched = ruling(rule, facts) is not None
     decided = matched and verdict.decided_by in (f"rule {rule.name}", f"grant {rule.name}")

@@ -15,7 +15,7 @@ from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.plan import Scope
 from pluggableharness.kernel.policy.conditions import MOST_CHARACTERS
 from pluggableharness.kernel.policy.floor import protected_write
-from pluggableharness.kernel.policy.rules import Action, Position, Rule
+from pluggableharness.kernel.policy.rules import Action, Rule
 from pluggableharness.kernel.policy.shell import Command, shell_view
 from pluggableharness.kernel.policy.shell.programs import needs_subcommand, runs_anything
 from pluggableharness.kernel.policy.subjects import command_line, host, paths, relative
@@ -34,28 +34,30 @@ class _Candidate:
 
 
 def scopes(
-    call: Call, asked_by: Rule | None, policy_files: frozenset[str] = frozenset()
+    call: Call,
+    asked_by: Rule | None,
+    policy_files: frozenset[str] = frozenset(),
+    digest: str | None = None,
 ) -> tuple[Scope, ...]:
     """What an allow of the call may cover, the usual one first.
 
-    `asked_by` is the rule that asked, None for the default. Nothing is offered that would not
-    answer the same question next time: a deny that became a question, a protected path.
+    `asked_by` is the rule that asked, None for the default; `digest` that of what the operation
+    declares, which such an allow is bound to (F4). Nothing is offered that would not answer the
+    same question next time: a deny that became a question, a protected path.
     """
     if asked_by is not None and asked_by.action is Action.DENY:
         return ()
     return tuple(
-        Scope(one.covers, one.when, written(_rule(call, asked_by, one.when)))
+        Scope(one.covers, one.when, written(_rule(call, asked_by, one.when, digest)))
         for one in _candidates(call)
         if len(one.when) <= MOST_CHARACTERS
         and protected_write(call, policy_files, one.named) is None
     )
 
 
-def granted(
-    call: Call, asked_by: Rule | None, scope: Scope, position: Position | None = None
-) -> Rule:
+def granted(call: Call, asked_by: Rule | None, scope: Scope, digest: str | None = None) -> Rule:
     """The rule that a scope of the call becomes."""
-    return _rule(call, asked_by, scope.when, position)
+    return _rule(call, asked_by, scope.when, digest)
 
 
 def written(rule: Rule) -> str:
@@ -70,29 +72,33 @@ def written(rule: Rule) -> str:
         )
         if values
     ]
-    when = f"  when   = {_hcl(rule.when)}\n" if rule.when else ""
-    match = f"  match  = {{ {', '.join(fields)} }}\n"
-    return f'policy "{rule.name}" {{\n{match}{when}  action = "allow"\n}}\n'
+    lines = [f"  match  = {{ {', '.join(fields)} }}"]
+    if rule.when:
+        lines.append(f"  when   = {_hcl(rule.when)}")
+    lines.append('  action = "allow"')
+    if rule.declared is not None:
+        lines.append(f'  declared = "{rule.declared}"')
+    return "\n".join([f'policy "{rule.name}" {{', *lines, "}", ""])
 
 
-def _rule(call: Call, asked_by: Rule | None, when: str, position: Position | None = None) -> Rule:
+def _rule(call: Call, asked_by: Rule | None, when: str, declared: str | None = None) -> Rule:
     """An allow that is as specific as the rule that asked, which it would not beat otherwise."""
     operation = call.operation
     risk = frozenset([operation.risk]) if asked_by and asked_by.risk is not None else None
     kind = frozenset([operation.kind]) if asked_by and asked_by.kind is not None else None
     if not when and asked_by is not None and asked_by.when:
         when = "true"
-    digest = sha256(f"{risk} {kind} {when}".encode()).hexdigest()[:8]
+    scope = sha256(f"{risk} {kind} {when}".encode()).hexdigest()[:8]
     return Rule(
-        f"granted-{operation.provider}-{operation.name}-{digest}",
+        f"granted-{operation.provider}-{operation.name}-{scope}",
         Action.ALLOW,
         frozenset([operation.name]),
         frozenset([operation.provider]),
         risk,
         kind,
-        position=position,
         when=when,
         granted=True,
+        declared=declared,
     )
 
 

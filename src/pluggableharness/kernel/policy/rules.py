@@ -51,7 +51,9 @@ class Rule:
     when the rule does not name it; an empty set matches nothing. `tool_name` is an operation's
     own name, without its provider. `when` is a condition on the call, "" when there is none.
     `granted` marks what a person once allowed beyond one call: it yields to every deny and
-    beats an ask of equal rank (K10). `reviewer` is who is asked when the action is REVIEW.
+    beats an ask of equal rank (K10). Such a rule holds for the operation as it was then: `declared`
+    is the digest of that declaration, None when it is bound to none, and `void` says why it holds
+    no longer (F4). `reviewer` is who is asked when the action is REVIEW.
     """
 
     name: str
@@ -66,6 +68,8 @@ class Rule:
     examples: tuple[Example, ...] = ()
     reviewer: Reviewer | None = None
     granted: bool = False
+    declared: str | None = None
+    void: str = ""
 
     @property
     def match(self) -> tuple[frozenset[object] | None, ...]:
@@ -88,6 +92,18 @@ class Rule:
             and (self.risk is None or operation.risk in self.risk)
             and (self.kind is None or operation.kind in self.kind)
         )
+
+    def lapse(self, declared: str) -> str:
+        """Why it holds no longer for an operation with that digest; "" while it does (F4)."""
+        if self.void:
+            return f"{self} is void: {self.void}"
+        if self.declared is None:
+            return ""
+        if not self.declared:
+            return f"{self} holds no longer: it does not say for which declaration it was given"
+        if self.declared == declared:
+            return ""
+        return f"{self} holds no longer: what it was given for has since been declared otherwise"
 
     def __str__(self) -> str:
         """The rule as messages name it."""

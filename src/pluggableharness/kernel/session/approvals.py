@@ -24,15 +24,45 @@ Keep = Callable[[str], None]
 """Writes a rule where the next start finds it. Raises GrantNotKept."""
 
 
-class Approvals:
-    """The rules as they stand. `keep` None means that nothing can be allowed for always."""
+class Standing:
+    """The rules of all sessions of a kernel, and what people allowed in them for always.
+
+    `keep` None means that nothing can be allowed for always.
+    """
 
     def __init__(self, rules: tuple[Rule, ...], keep: Keep | None = None) -> None:
-        self._rules = rules
-        self._book = RuleBook(rules)
+        self.rules = rules
+        self.count = 0
         self._keep = keep
-        self._count = 0
-        self._more = asyncio.Event()
+        self._news = asyncio.Event()
+
+    def add(self, rule: Rule, text: str) -> None:
+        """Let a rule hold everywhere, once its text is kept. Raises GrantNotKept."""
+        if self._keep is None:
+            raise GrantNotKept("there is no project here whose policy file could keep it")
+        self._keep(text)
+        self.rules = (*self.rules, rule)
+        self.count += 1
+        self.tell()
+
+    def tell(self) -> None:
+        """Wake everyone who waits for a grant, in whatever session."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def news(self) -> None:
+        """Return once anything was granted anywhere."""
+        await self._news.wait()
+
+
+class Approvals:
+    """The rules as they stand for one tree: those of its kernel, and its own grants."""
+
+    def __init__(self, standing: Standing) -> None:
+        self._standing = standing
+        self._own: tuple[Rule, ...] = ()
+        self._seen = -1
+        self._read = RuleBook(())
 
     def decide(self, call: Call, terms: Terms) -> Verdict:
         """Policy's verdict, grants included."""
@@ -45,34 +75,39 @@ class Approvals:
     @property
     def count(self) -> int:
         """How many grants there are by now."""
-        return self._count
+        return self._standing.count + len(self._own)
 
     async def beyond(self, count: int) -> None:
         """Return once there are more grants than that."""
-        while self._count <= count:
-            await self._more.wait()
+        while self.count <= count:
+            await self._standing.news()
 
     def scopes(self, call: Call, terms: Terms) -> tuple[Scope, ...]:
         """What an allow of the call may cover, beside the call itself."""
-        return scopes(call, self._asked_by(call, terms), terms.policy_files)
+        digest = terms.digest(call.operation)
+        return scopes(call, self._asked_by(call, terms), terms.policy_files, digest)
 
     def add(self, call: Call, scope: Scope, lasting: Lasting, terms: Terms) -> None:
         """Let a scope hold, for this tree or, kept first, for always. Raises GrantNotKept."""
-        rule = granted(call, self._asked_by(call, terms), scope)
+        rule = granted(call, self._asked_by(call, terms), scope, terms.digest(call.operation))
         try:
             if rule.when:
                 compiled(rule.when)
         except BadCondition as failure:
             raise GrantNotKept(f"this cannot be allowed beyond once: {failure}") from failure
         if lasting is Lasting.ALWAYS:
-            if self._keep is None:
-                raise GrantNotKept("there is no project here whose policy file could keep it")
-            self._keep(scope.rule)
-        self._rules = (*self._rules, rule)
-        self._book = RuleBook(self._rules)
-        self._count += 1
-        self._more.set()
-        self._more = asyncio.Event()
+            self._standing.add(rule, scope.rule)
+        else:
+            self._own = (*self._own, rule)
+            self._standing.tell()
+
+    @property
+    def _book(self) -> RuleBook:
+        """All rules, indexed again when there are more."""
+        if self._seen != self.count:
+            self._seen = self.count
+            self._read = RuleBook((*self._standing.rules, *self._own))
+        return self._read
 
     def _asked_by(self, call: Call, terms: Terms) -> Rule | None:
         won = self._book.winner(call.operation, Facts(call, distrusted=terms.distrusted))
