@@ -76,6 +76,20 @@ def digest(declared: str) -> str:
     return hashlib.sha256(declared.encode(errors="surrogatepass")).hexdigest()
 
 
+def operation_digest(operation: Operation) -> str:
+    """The digest by which pins and standing approvals know what an operation declares (F4)."""
+    return digest(declaration(operation))
+
+
+def pinned_digests(lock: Lock) -> dict[str, str]:
+    """The digests of what the pinned operations declare, by full name."""
+    return {
+        f"{provider}.{name}": digest(declared)
+        for provider, pin in lock.items()
+        for name, declared in pin.operations.items()
+    }
+
+
 def identity_differences(pin: Pin, now: Identity) -> Iterator[str]:
     """How what is to be run differs from what was accepted, a line each."""
     for what in ("source", "version", "sha256"):
