@@ -293,12 +293,13 @@ def test_a_unified_diff_is_parsed_and_anything_else_is_not() -> None:
 def test_wrapped_prose_keeps_its_words_and_its_width(pieces: list[str], width: int) -> None:
     pieces = [re.sub(r"[^\w\n]", " ", piece) for piece in pieces if piece.isascii()]
     wrap = WordWrap()
-    out = "".join(wrap.feed(piece, width) for piece in pieces) + wrap.finish(width)
+    out = "".join(wrap.feed(piece, width).plain for piece in pieces) + wrap.finish(width).plain
     assert re.sub(r"\s", "", out) == re.sub(r"\s", "", "".join(pieces))
     assert all(len(line.rstrip()) <= width for line in out.split("\n"))
 
 
 def test_prose_breaks_between_words() -> None:
     wrap = WordWrap()
-    out = "".join(wrap.feed(piece, 12) for piece in ["one two th", "ree four", " five\n  six"])
-    assert out + wrap.finish(12) == "one two\nthree four\nfive\n  six"
+    said = ["one two th", "ree four", " five\n  six"]
+    out = "".join(wrap.feed(piece, 12).plain for piece in said)
+    assert out + wrap.finish(12).plain == "one two\nthree four\nfive\n  six"

@@ -110,7 +110,7 @@ def test_the_foot_comes_and_goes_without_a_trace(steps: list[tuple[str, str | No
             if step == "line":
                 screen.lines([Text(text or "")])
             elif step == "text":
-                screen.text(text or "")
+                screen.text(Text(text or ""))
             else:
                 screen.foot(Text(text) if text else None)
         screen.foot(None)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from rich.cells import cell_len, get_character_cell_size
+from rich.cells import get_character_cell_size
 from rich.text import Text
 
 from pluggableharness.kernel.frontends.looks import Looks
@@ -120,47 +120,67 @@ def _row(row: Sequence[Text], sizes: Sequence[int]) -> Iterable[Text]:
 
 
 class WordWrap:
-    """Breaks running text between words while it streams; holds back the last word only."""
+    """Breaks running text between words while it streams; holds back the last word only.
 
-    def __init__(self) -> None:
+    A line whose first word is one of `ours`, the signs that our own lines begin with, is moved
+    in: what is said can then not be taken for what is asked or was done.
+    """
+
+    def __init__(self, ours: str = "") -> None:
+        self._ours = ours
         self._column = 0
+        self._hang = 0
         self._gap = ""
-        self._word = ""
+        self._word = Text()
 
-    def feed(self, text: str, width: int) -> str:
+    def begin(self, lead: Text) -> Text:
+        """Begin a line with `lead`, below whose end its further lines begin."""
+        self._column = self._hang = lead.cell_len
+        return lead
+
+    def feed(self, text: str, width: int, style: str = "") -> Text:
         """The next piece with line breaks put in."""
-        out: list[str] = []
+        out = Text()
         for piece in _WORD.findall(text):
             if piece == "\n":
-                out.append(self._place(width) + "\n")
-                self._column, self._gap = 0, ""
+                out.append_text(self.finish(width)).append("\n")
             elif piece[0] == " ":
-                out.append(self._place(width))
+                out.append_text(self._place(width))
                 self._gap += piece
             else:
-                self._word += piece
+                self._word.append(piece, style)
                 if len(self._word) > width:
-                    out.append(self._place(width))
-        return "".join(out)
+                    out.append_text(self._place(width))
+        return out
 
-    def finish(self, width: int) -> str:
-        """The word that was held back."""
+    def finish(self, width: int) -> Text:
+        """The word that was held back; the next one begins a line."""
         placed = self._place(width)
-        self._column, self._gap = 0, ""
+        self._column = self._hang = 0
+        self._gap = ""
         return placed
 
-    def _place(self, width: int) -> str:
+    def _place(self, width: int) -> Text:
         if not self._word:
-            return ""
+            return Text()
         word, gap = self._word, self._gap
-        self._word = self._gap = ""
-        if self._column and self._column + len(gap) + cell_len(word) <= width:
-            self._column += len(gap) + cell_len(word)
-            return gap + word
-        broken = "\n" if self._column else ""
-        pieces = fold(Text(word if broken else gap + word), width)
-        self._column = pieces[-1].cell_len
-        return broken + "\n".join(piece.plain for piece in pieces)
+        self._word, self._gap = Text(), ""
+        if self._column and self._column + len(gap) + word.cell_len <= width:
+            self._column += len(gap) + word.cell_len
+            return Text(gap).append_text(word)
+        hang = min(self._hang, width // 2)
+        breaks = self._column > hang
+        if not self._column and word.plain not in self._ours:
+            word = Text(gap).append_text(word)
+        pieces = fold(word, width - hang)
+        if not hang and (breaks or not self._column):
+            pieces = [self._moved_in(piece) for piece in pieces]
+        self._column = hang + pieces[-1].cell_len
+        margin = Text("\n" + " " * hang)
+        return (margin if breaks else Text()).append_text(margin.join(pieces))
+
+    def _moved_in(self, piece: Text) -> Text:
+        return Text("  ").append_text(piece) if piece.plain in self._ours else piece
 
 
 def _draw_escaped(line: str, looks: Looks) -> Text:

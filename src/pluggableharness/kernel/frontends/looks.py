@@ -25,10 +25,18 @@ class Glyphs:
     bullet: str = "•"
     ellipsis: str = "…"
     spinner: str = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+    rule: str = "─"
+    filled: str = "█"
+    empty: str = "░"
+
+    @property
+    def ours(self) -> str:
+        """The signs that lines of ours begin with, and no line of anybody else."""
+        return self.done + self.failed + self.running + self.top + self.bar + self.bottom
 
 
 UNICODE = Glyphs()
-ASCII = Glyphs("+", "x", ">", ".", "|", "`", ":", "-", ">", "*", "...", "|/-\\")
+ASCII = Glyphs("+", "x", ">", ".", "|", "`", ":", "-", ">", "*", "...", "|/-\\", "-", "#", ".")
 
 
 @dataclass(frozen=True, slots=True)

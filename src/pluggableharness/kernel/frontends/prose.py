@@ -1,19 +1,41 @@
 """The model's running text on the screen: wrapped between words while it streams. Uses rich."""
 
+from typing import Protocol
+
+from rich.text import Text
+
 from pluggableharness.kernel.frontends.lines import WordWrap
+from pluggableharness.kernel.frontends.looks import Looks
+from pluggableharness.kernel.frontends.markdown_text import MarkdownText
 from pluggableharness.kernel.frontends.screen import Screen
 from pluggableharness.kernel.frontends.text import LiveText
 
 _WIDEST = 100
 
 
+class _Flow(Protocol):
+    """What lays out the text of a message, piece by piece."""
+
+    def feed(self, text: str, width: int) -> Text:
+        """What can be drawn after the next piece."""
+        ...
+
+    def finish(self, width: int) -> Text:
+        """What was held back."""
+        ...
+
+
 class Prose:
-    """Writes one message after another. `said` is the last one so far, as the model wrote it."""
+    """Writes one message after another. `said` is the last one so far, as the model wrote it.
+
+    Where there are colours Markdown is drawn; elsewhere its marks are all there is to see of
+    it, and stay.
+    """
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._safe = LiveText(screen.looks.encoding)
-        self._wrap = WordWrap()
+        self._flow = _flow(screen.looks)
         self._breaks = ""
         self._is_open = False
         self.turn_id = ""
@@ -32,7 +54,7 @@ class Prose:
         if not self._is_open:
             return
         self._write(self._safe.finish())
-        self._screen.text(self._wrap.finish(self._width))
+        self._screen.text(self._flow.finish(self._width))
         self._screen.end_line()
         self._breaks = ""
         self._is_open = False
@@ -49,6 +71,10 @@ class Prose:
             written = written.lstrip("\n")
         if written:
             self._is_open = True
-            self._screen.text(self._wrap.feed(written, self._width))
+            self._screen.text(self._flow.feed(written, self._width))
         elif not self._is_open:
             self._breaks = ""
+
+
+def _flow(looks: Looks) -> _Flow:
+    return MarkdownText(looks) if looks.colour else WordWrap(looks.glyphs.ours)

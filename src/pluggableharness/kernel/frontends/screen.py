@@ -26,6 +26,8 @@ _THEME = Theme(
     {
         "faint": "dim",
         "code": "cyan",
+        "strong": "bold",
+        "emphasis": "italic",
         "link": "underline",
         "success": "green",
         "warning": "yellow",
@@ -92,16 +94,16 @@ class Screen:
         self._write(("\n" if self._line_is_open else "") + written)
         self._line_is_open = False
 
-    def text(self, text: str) -> None:
+    def text(self, text: Text) -> None:
         """Write running text that is safe already."""
         if text:
-            self._write(text)
-            self._line_is_open = not text.endswith("\n")
+            self._write(self._styled(text))
+            self._line_is_open = not text.plain.endswith("\n")
 
     def end_line(self) -> None:
         """End running text, if a line of it is open."""
         if self._line_is_open:
-            self.text("\n")
+            self.text(Text("\n"))
 
     def foot(self, text: Text | None) -> None:
         """Show what is going on in the last line, or nothing; without a cursor never anything."""
