@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pluggableharness.cli.exits import DONE, USAGE
 from pluggableharness.cli.places import working_directory
-from pluggableharness.kernel.config.load import FILE_NAME
+from pluggableharness.kernel.config.load import FILE_NAME, read_source
 from pluggableharness.kernel.config.writing import written_value
 from pluggableharness.kernel.domain.errors import UsageError
 
@@ -99,8 +99,8 @@ def _node_commands(directory: Path) -> tuple[str, ...]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        return read_source(path, path.name).text
+    except UsageError:
         return ""
 
 

@@ -1,6 +1,7 @@
 """The task provider: a list that survives, with ids that are given once (C19)."""
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 from pluggableharness.providers.task.provider import provider
 from pluggableharness.sdk.testing import Tool, opened
+
+WAIT = 10.0
 
 pytestmark = pytest.mark.req("C19")
 
@@ -143,6 +146,32 @@ async def test_a_link_in_the_stores_place_is_not_followed(tmp_path: Path) -> Non
         assert outcome.error is not None
         assert outcome.error.category == "permission_denied"
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["tasks.sqlite", "tasks.sqlite-journal", "tasks.sqlite-wal"])
+@pytest.mark.parametrize("what", ["pipe", "link"])
+async def test_what_is_no_regular_file_in_the_stores_place_is_never_opened(
+    tmp_path: Path, name: str, what: str
+) -> None:
+    place = tmp_path / ".agent" / name
+    place.parent.mkdir()
+    if what == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to("/dev/zero")
+    async with opened(provider, cwd=tmp_path) as tool, asyncio.timeout(WAIT):
+        outcome = await tool("task_create", title="x")
+    assert outcome.error is not None and f"{place} is no regular file" in outcome.error.message
+
+
+async def test_a_link_where_git_is_told_what_to_ignore_is_not_written_through(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".agent").mkdir()
+    (tmp_path / ".agent" / ".gitignore").symlink_to(tmp_path / "elsewhere")
+    async with opened(provider, cwd=tmp_path) as tool:
+        await create(tool, "x")
+    assert not (tmp_path / "elsewhere").exists()
 
 
 async def test_a_store_that_is_no_database_is_a_clear_error(tmp_path: Path) -> None:

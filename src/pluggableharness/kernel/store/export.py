@@ -17,6 +17,7 @@ from pluggableharness.kernel.codec.record_view import payload_view
 from pluggableharness.kernel.domain.event import Event, Producer
 from pluggableharness.kernel.store.errors import LogUnreadable
 from pluggableharness.kernel.store.reading import read_events
+from pluggableharness.kernel.store.regular import kind
 
 _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Ends of lines to Unicode, and so to some readers, but not to JSON."""
@@ -53,7 +54,12 @@ def export(log: Path, copy: Path) -> int:
     anything else; OSError when the copy cannot be written.
     """
     written = 0
-    descriptor = os.open(copy, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(copy, flags, 0o600)
+    strange = kind(os.fstat(descriptor).st_mode)
+    if strange:
+        os.close(descriptor)
+        raise LogUnreadable(copy, f"is {strange} and no file, which a copy has to be")
     with open(descriptor, "r+b") as file:
         for line in _missing(copy, file, map(export_line, read_events(log))):
             file.write(line)

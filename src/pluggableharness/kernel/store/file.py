@@ -22,6 +22,7 @@ from pluggableharness.kernel.store.errors import (
 )
 from pluggableharness.kernel.store.lock import Lock, drop_lock, take_lock
 from pluggableharness.kernel.store.recovery import LeftOver, left_over
+from pluggableharness.kernel.store.regular import check_database
 
 PATIENCE_S = 10.0
 """How long a commit waits for another process's lock, in seconds."""
@@ -111,8 +112,7 @@ class LogFile:
         Waits up to PATIENCE_S for readers. Raises LogFailed, or LogUnreadable when it is no
         log of ours.
         """
-        if not path.is_file():
-            raise LogUnreadable(path, "there is no such log")
+        check_database(path)
         with ExitStack() as undo, _translated(path):
             lock = take_lock(path)
             undo.callback(drop_lock, lock, path)

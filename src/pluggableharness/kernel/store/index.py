@@ -8,16 +8,21 @@ like and the file may be removed at any time.
 import os
 import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import msgspec
 
 from pluggableharness.kernel.store import tables
+from pluggableharness.kernel.store.errors import LogUnreadable
 from pluggableharness.kernel.store.location import SUFFIX
 from pluggableharness.kernel.store.lock import holders, lock_path
+from pluggableharness.kernel.store.regular import check_database, read_regular
 
 _FILE = "index"
+_LARGEST = 1 << 28
+"""Bytes of an index that are read: that is a million sessions."""
+
 _PATIENCE_S = 1.0
 RUNNING = "running"
 INTERRUPTED = "interrupted"
@@ -101,9 +106,9 @@ def _scan(directory: Path) -> tuple[dict[str, Stamp], set[str]]:
             name = entry.name
             if name.endswith(SUFFIX):
                 try:
-                    found = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
+                    found = entry.stat()
+                except OSError:
+                    continue  # gone, or a link to nothing
                 stamps[name] = found.st_ino, found.st_size, found.st_mtime_ns
             elif name.endswith((f"{SUFFIX}-wal", f"{SUFFIX}.lock")):
                 open_logs.add(name[: name.rindex(SUFFIX) + len(SUFFIX)])
@@ -113,7 +118,7 @@ def _scan(directory: Path) -> tuple[dict[str, Stamp], set[str]]:
 def _read_index(file: Path) -> _Index:
     """What was noted; nothing when there is no index, or none of this form."""
     try:
-        return msgspec.msgpack.decode(file.read_bytes(), type=_Index)
+        return msgspec.msgpack.decode(read_regular(file, _LARGEST), type=_Index)
     except (OSError, msgspec.DecodeError):
         return {}
 
@@ -122,22 +127,25 @@ def _write_index(file: Path, index: _Index) -> None:
     """Put the index in place whole, so that two lists at once do no harm to each other."""
     temporary = file.with_name(f"{_FILE}.{os.getpid()}")
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        temporary.unlink(missing_ok=True)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with open(descriptor, "wb") as written:
             written.write(msgspec.msgpack.encode(index))
         temporary.replace(file)
     except OSError:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def _summary(log: Path) -> Summary:
     try:
+        check_database(log)
         uri = f"{log.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE_S)) as connection:
             meta = dict(connection.execute(tables.META))
             started, last, rows = connection.execute(tables.EXTENT).fetchone()
             (cost,) = connection.execute(tables.COST).fetchone()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, LogUnreadable) as error:
         return Summary(log.stem, UNREADABLE, prompt=str(error))
     return Summary(
         log.stem,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pluggableharness.kernel.store.errors import LogFailed, LogInUse, LogWriteError
+from pluggableharness.kernel.store.regular import kind
 
 
 def lock_path(log: Path) -> Path:
@@ -67,16 +68,21 @@ def holders() -> frozenset[int]:
 
 def _open(log: Path, path: Path) -> tuple[int, bool]:
     """A descriptor of the lock file, and whether the file was there before."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         try:
             return os.open(path, flags | os.O_EXCL, 0o600), False
         except FileExistsError:
-            return os.open(path, flags, 0o600), True
+            descriptor = os.open(path, flags, 0o600)
     except OSError as error:
         raise LogWriteError(
             log, f"its lock file cannot be written ({error.strerror})", lasting=True
         ) from error
+    strange = kind(os.fstat(descriptor).st_mode)
+    if strange:
+        os.close(descriptor)
+        raise LogWriteError(log, f"{path.name} is {strange} and no file. Remove it", lasting=True)
+    return descriptor, True
 
 
 def _not_locked(log: Path, holder: str, error: OSError) -> LogFailed:

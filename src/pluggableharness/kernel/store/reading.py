@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pluggableharness.kernel.domain.event import Event
+from pluggableharness.kernel.domain.message import Usage
 from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.chain import first_link
 from pluggableharness.kernel.store.errors import LogUnreadable, read_failure
 from pluggableharness.kernel.store.recovery import read_session_id
+from pluggableharness.kernel.store.regular import check_database
 from pluggableharness.kernel.store.rows import BadRow, events_after, fault
 
 _PATIENCE_S = 5.0
@@ -58,11 +60,14 @@ def read_meta(path: Path) -> dict[str, str]:
         return dict(connection.execute(tables.META))
 
 
-def read_spent(path: Path) -> dict[str, float]:
-    """What each account of the cost ledger has spent, in US dollars (K30). Raises
-    LogUnreadable."""
+def read_spent(path: Path) -> tuple[float, Usage]:
+    """The dollars and tokens of a session and those below it; reviews count apart (K8, K30).
+
+    Raises LogUnreadable.
+    """
     with _reading(path) as connection:
-        return dict(connection.execute(tables.SPENT))
+        cost_usd, read, written = connection.execute(tables.SPENT).fetchone()
+        return float(cost_usd), Usage(read, written)
 
 
 def head(path: Path) -> str:
@@ -131,8 +136,7 @@ def _wrong_head(
 @contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A read-only connection, with whatever goes wrong turned into LogUnreadable."""
-    if not path.is_file():
-        raise LogUnreadable(path, "there is no such log")
+    check_database(path)
     try:
         uri = f"{path.absolute().as_uri()}?mode=ro"
         with closing(

@@ -1,6 +1,7 @@
 """task_create, task_update, task_list: a list of work that survives restarts (C19)."""
 
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,14 +139,37 @@ def _place(project: Path) -> str:
     """
     folder = project / _FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
-    for path in (folder, folder / _FILE):
-        if path.is_symlink():
-            raise PermissionDenied(
-                f"{path} is a symbolic link, so the task list is not kept there. Remove it."
-            )
-    descriptor = os.open(folder / _FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    os.close(descriptor)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text(f"/{_FILE}*\n/outputs/\n")
+    if folder.is_symlink():
+        raise PermissionDenied(
+            f"{folder} is a symbolic link, so the task list is not kept there. Remove it."
+        )
+    # Only a new file is opened: to close one would drop the locks that this process has on it.
+    _make(folder / _FILE, b"", 0o600)
+    for end in ("", "-journal", "-wal", "-shm"):
+        _check_regular(folder / f"{_FILE}{end}")
+    _make(folder / ".gitignore", f"/{_FILE}*\n/outputs/\n".encode(), 0o644)
     return str(folder / _FILE)
+
+
+def _make(path: Path, content: bytes, mode: int) -> None:
+    """Make a file, unless anything of its name is there."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    except FileExistsError:
+        return
+    os.write(descriptor, content)
+    os.close(descriptor)
+
+
+def _check_regular(path: Path) -> None:
+    """See that SQLite, which opens by name, will not wait for ever for a pipe, or at a link."""
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+    os.close(descriptor)
+    if not regular:
+        raise PermissionDenied(
+            f"{path} is no regular file, so the task list is not kept there. Remove it."
+        )
