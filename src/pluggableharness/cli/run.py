@@ -11,6 +11,7 @@ from pluggableharness.cli.exits import BOUNDED, DENIED, DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.configured import configured
+from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.frontends.json_lines import JsonLines
@@ -23,10 +24,18 @@ from pluggableharness.kernel.models.script import (
     read_script,
     script_profiles,
 )
+from pluggableharness.kernel.models.vendors import (
+    VENDORS,
+    VendorModels,
+    model_choice,
+    vendor_models,
+)
+from pluggableharness.kernel.turn.ports import Model
 
 _EPILOG = """\
 examples:
-  harness run --script fix.yaml
+  harness run "mend the failing test" --model anthropic:claude-sonnet-4-5
+  harness run "what is this?" --plan --model openai-compatible:qwen3
   harness run --script fix.yaml --cwd ~/project --json
 
 Nothing that changes anything runs unless you allow it: at the prompt, or all of it with
@@ -37,8 +46,14 @@ Nothing that changes anything runs unless you allow it: at the prompt, or all of
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.epilog = _EPILOG
+    parser.add_argument("prompt", metavar="PROMPT", nargs="?", help="what is to be done")
     parser.add_argument(
-        "--script", metavar="FILE", required=True, help="a YAML file: prompt and messages"
+        "--model",
+        metavar="PROVIDER:ID",
+        help="the model, instead of the profile's; providers: " + VENDORS,
+    )
+    parser.add_argument(
+        "--script", metavar="FILE", help="instead of a model: a YAML file, prompt and messages"
     )
     parser.add_argument("--cwd", metavar="DIR", default=".", help="the session's working directory")
     parser.add_argument(
@@ -62,19 +77,43 @@ def main(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    script = read_script(Path(options.script))
-    setup = setup_of(script, options.cwd, options.profile, allow_all=options.allow_all)
-    setup = replace(setup, plan_mode=options.plan)
+    if options.script is not None:
+        if options.model is not None:
+            raise UsageError("--script plays its own messages; leave --model out")
+        script = read_script(Path(options.script))
+        setup = setup_of(script, options.cwd, options.profile, allow_all=options.allow_all)
+        return await _session(options, setup, ScriptModel(script), options.prompt or script.prompt)
+    if not options.prompt:
+        raise UsageError("what is to be done? Give a PROMPT, or --script FILE")
+    async with vendor_models(os.environ) as models:
+        setup = with_models(options.cwd, options.profile, options.model, models)
+        setup = replace(setup, allow_all=options.allow_all)
+        return await _session(options, setup, models(setup.profile), options.prompt)
+
+
+async def _session(options: argparse.Namespace, setup: Setup, model: Model, prompt: str) -> int:
     frontend = JsonLines(sys.stdout) if options.json else Terminal()
     try:
         async with (
-            opened(setup) as kernel,
-            kernel.session(ScriptModel(script), frontend) as session,
+            opened(replace(setup, plan_mode=options.plan)) as kernel,
+            kernel.session(model, frontend) as session,
         ):
-            end = await session.run(script.prompt)
+            end = await session.run(prompt)
     finally:
         frontend.close()
     return exit_code(end, denied=session.denied)
+
+
+def with_models(directory: str, profile: str, model: str | None, models: VendorModels) -> Setup:
+    """The setup of the project in a directory, for sessions with models of vendors.
+
+    `model` is PROVIDER:ID and takes the place of the profile's own models; None leaves them.
+    """
+    project = configured(working_directory(directory), os.environ, profile)
+    if model is not None:
+        chosen = replace(project.profile, models=(model_choice(model),))
+        project = replace(project, profile=chosen)
+    return replace(project, models=models)
 
 
 def setup_of(script: Script, directory: str, profile: str, *, allow_all: bool) -> Setup:

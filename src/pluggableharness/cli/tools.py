@@ -9,11 +9,11 @@ import msgspec
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
+from pluggableharness.kernel.codec.json_schema import to_json_schema
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.frontends.text import shown
 from pluggableharness.kernel.kernel import opened
-from pluggableharness.kernel.schema.json_schema import to_json_schema
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -76,18 +76,8 @@ def configured(
         )
     for warning in config.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    written = config.profiles.get(profile) if profile is not None else None
-    if written is not None and written.models:
-        print(_model_ignored(written), file=sys.stderr)
     name = DEFAULT_PROFILE.name if profile is None else profile
     return setup_of(config, directory, environment, profile=name)
-
-
-def _model_ignored(profile: WrittenProfile) -> str:
-    return (
-        f"{profile.place}: the model of agent_profile '{profile.name}' is ignored: this version "
-        "plays the script"
-    )
 
 
 def setup_of(
@@ -147,6 +137,7 @@ def _agent(written: WrittenProfile) -> Profile:
         Bounds(written.max_turns, written.max_cost_usd, written.max_wall_clock_s),
         default.depth if depth is None else depth,
         default.max_concurrent_subagents if at_once is None else at_once,
+        written.models,
     )
 
 

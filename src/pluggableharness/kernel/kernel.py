@@ -298,7 +298,7 @@ class Kernel:
         profile = next((one for one in self._setup.profiles if one.name == name), None)
         if profile is None or self._setup.models is None:
             raise Unavailable(f"there is no agent profile '{name}'")
-        model = self._setup.models(profile)
+        model = self._setup.models(replace(profile, models=profile.models or member.profile.models))
         try:
             said = await model.reply((Message(Role.USER, (Text(prompt),)),), (), _unheard)
         except HarnessError as failure:

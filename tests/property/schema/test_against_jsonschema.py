@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pluggableharness.kernel.codec.json_schema import to_json_schema
 from pluggableharness.kernel.domain.operation import Schema, SchemaType
 from pluggableharness.kernel.schema import (
     Violation,
     declaration_problems,
     parse_arguments,
-    to_json_schema,
     violations,
     without_nulls,
 )

@@ -1,10 +1,12 @@
 """Profiles: tools, models and bounds (F9, F10, K20, K23)."""
 
 import pytest
-from unit.config.reading_files import problems, read
+from unit.config.reading_files import KNOWN, problems, read
 
-from pluggableharness.kernel.config.config import ModelChoice
 from pluggableharness.kernel.config.profiles import tool_problem
+from pluggableharness.kernel.config.show import shown
+from pluggableharness.kernel.config.source import ConfigError
+from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
 
 
 def tools(written: str) -> str:
@@ -50,33 +52,80 @@ def test_a_model_has_fallbacks_in_their_order() -> None:
 agent_profile "default" {
   model {
     primary {
-      provider = "a"
+      provider = "anthropic"
       id       = "1"
     }
     fallback {
-      provider = "b"
+      provider = "openai-compatible"
       id       = "2"
+      base_url = "http://localhost:11434/v1"
     }
     fallback {
-      provider = "c"
+      provider = "google"
       id       = "3"
+      key      = env("A_KEY")
     }
   }
 }
 """
-    assert read(text).profiles["default"].models == (
-        ModelChoice("a", "1"),
-        ModelChoice("b", "2"),
-        ModelChoice("c", "3"),
+    config = read(text, environment={"A_KEY": "the-secret-itself"})
+    assert config.profiles["default"].models == (
+        ModelChoice(Vendor.ANTHROPIC, "1"),
+        ModelChoice(Vendor.COMPATIBLE, "2", "http://localhost:11434/v1"),
+        ModelChoice(Vendor.GOOGLE, "3", key_variable="A_KEY"),
     )
+    assert "the-secret-itself" not in repr(config)
+    assert 'key      = env("A_KEY")' in shown(config, KNOWN)
+    assert "the-secret-itself" not in shown(config, KNOWN)
 
 
 @pytest.mark.req("F10")
 def test_a_model_needs_a_primary_with_both_its_parts() -> None:
-    text = 'agent_profile "x" {\n  model {\n    fallback {\n      provider = "a"\n    }\n  }\n}\n'
+    text = (
+        'agent_profile "x" {\n  model {\n    fallback {\n      provider = "google"\n    }\n  }\n}\n'
+    )
     assert [one.split(": ")[0] for one in problems(text)] == ["2:3", "3:5"]
     two = 'agent_profile "x" {\n  model {\n    primary { provider = "a", id = "b" }\n  }\n}\n'
     assert problems(two)[0].startswith("3:29: expected '}', or each attribute on a line of its own")
+
+
+def with_primary(*attributes: str) -> str:
+    inner = "".join(f"      {one}\n" for one in attributes)
+    return f'agent_profile "x" {{\n  model {{\n    primary {{\n{inner}    }}\n  }}\n}}\n'
+
+
+@pytest.mark.req("F10", "F1")
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        (('provider = "anthropc"', 'id = "1"'), "did you mean anthropic?"),
+        (('id = "1"',), "needs 'provider': one of anthropic, openai, google, openai-compatible"),
+        (('provider = "openai"', 'id = "1"', 'base_url = "localhost"'), "http://"),
+        (('provider = "openai"', 'id = "1"', 'base_url = "http://a:b@c"'), "an address such as"),
+    ],
+)
+def test_a_wrong_model_is_an_error_that_says_what_is_right(
+    attributes: tuple[str, ...], expected: str
+) -> None:
+    (found,) = problems(with_primary(*attributes))
+    assert expected in found
+
+
+@pytest.mark.req("F6", "F10")
+@pytest.mark.parametrize("written", ['"sk-abc"', '"${env("A_KEY")}"', 'lower(env("A_KEY"))'])
+def test_a_key_is_named_and_never_written(written: str) -> None:
+    text = with_primary('provider = "openai"', 'id = "1"', f"key = {written}")
+    with pytest.raises(ConfigError) as refused:
+        read(text, {"A_KEY": "the-secret-itself"})
+    assert 'must be written exactly env("NAME")' in str(refused.value)
+    assert "sk-abc" not in str(refused.value)
+    assert "the-secret-itself" not in str(refused.value)
+
+
+@pytest.mark.req("F6", "F10")
+def test_a_key_that_is_not_set_is_an_error_at_load() -> None:
+    (found,) = problems(with_primary('provider = "openai"', 'id = "1"', 'key = env("A_KEY")'))
+    assert "the environment variable A_KEY is not set" in found
 
 
 @pytest.mark.req("K20", "K23")

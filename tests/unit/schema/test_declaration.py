@@ -2,8 +2,9 @@
 
 import pytest
 
+from pluggableharness.kernel.codec.json_schema import to_json_schema
 from pluggableharness.kernel.domain.operation import Schema, SchemaType
-from pluggableharness.kernel.schema import declaration_problems, nearest_first, to_json_schema
+from pluggableharness.kernel.schema import declaration_problems, nearest_first
 
 STRING = Schema(SchemaType.STRING)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from pluggableharness.kernel.domain.model_choice import ModelChoice
 from pluggableharness.kernel.domain.settings import Setting
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.policy import Rule
@@ -67,14 +68,6 @@ class ProviderConfig:
     timeouts: Mapping[str, float] = field(default_factory=dict)
     environment: tuple[str, ...] = ()
     disabled: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
-    """A model as a vendor knows it (F10)."""
-
-    provider: str
-    id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from pluggableharness.kernel.codec.json_schema import to_json_schema
 from pluggableharness.kernel.config.evaluate import Scope, Unfit, evaluate
 from pluggableharness.kernel.config.load import read_source
 from pluggableharness.kernel.config.parser import parse
@@ -20,7 +21,6 @@ from pluggableharness.kernel.config.writing import quoted
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.values import Json
-from pluggableharness.kernel.schema.json_schema import to_json_schema
 
 LOCK_NAME: Final = Path(".agent", "agent.lock.hcl")
 """Below the directory of agent.hcl."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from pluggableharness.kernel.config.config import Known, ModelChoice, Profile
+from pluggableharness.kernel.config.config import Known, Profile
 from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import Span
-from pluggableharness.kernel.config.syntax import Block
+from pluggableharness.kernel.config.syntax import Block, variable_of
+from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
 from pluggableharness.kernel.schema.nearest import nearest
 
 ATTRIBUTES = (
@@ -74,7 +75,27 @@ def _models(reading: Reading, block: Block | None) -> tuple[ModelChoice, ...]:
 
 
 def _model(reading: Reading, block: Block) -> ModelChoice | None:
-    fields = Fields(reading, block.body, block.type, ("provider", "id"))
-    provider = fields.required(block.span, "provider", "the vendor's name")
+    fields = Fields(reading, block.body, block.type, ("provider", "id", "base_url", "key"))
+    vendors = [vendor.value for vendor in Vendor]
+    if fields.setting("provider") is None:
+        expected = "one of " + ", ".join(vendors)
+        reading.wrong(block.span, f"{block.type} needs 'provider': {expected}")
+    vendor = fields.choice("provider", vendors)
     model = fields.required(block.span, "id", "the model's name at that vendor")
-    return ModelChoice(provider, model) if provider and model else None
+    base_url = fields.address("base_url") or ""
+    key = _key_variable(reading, fields)
+    return ModelChoice(Vendor(vendor), model, base_url, key) if vendor and model else None
+
+
+def _key_variable(reading: Reading, fields: Fields) -> str:
+    """The variable that a key is in, checked before anything is evaluated (F6)."""
+    setting = fields.setting("key")
+    if setting is None:
+        return ""
+    variable = variable_of(setting.value)
+    if variable is None:
+        message = "'key' is a secret and must be written exactly env(\"NAME\")"
+        reading.wrong(setting.span, message, secret=True)
+        return ""
+    reading.value(setting.value, secret=True)
+    return variable

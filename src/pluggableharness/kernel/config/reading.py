@@ -14,6 +14,7 @@ from pluggableharness.kernel.schema.nearest import nearest
 
 T = TypeVar("T")
 
+_ADDRESS = re.compile(r"https?://[^\s/@]+(/\S*)?")
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)")
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -127,6 +128,16 @@ class Fields:
             self._settings[name].value.span,
             f"'{name}' is one of {', '.join(choices)}, not '{value}'; did you mean {near}?",
         )
+        return None
+
+    def address(self, name: str) -> str | None:
+        """The address of a server."""
+        expected = 'an address such as "http://localhost:4318"'
+        value = self.string(name, expected)
+        if value is None or _ADDRESS.fullmatch(value):
+            return value
+        # It may come from the environment, and is then not for everyone's eyes.
+        self.reading.wrong(self._settings[name].value.span, f"'{name}' is {expected}")
         return None
 
     def whole(self, name: str, low: int, high: int | None = None) -> int | None:

@@ -11,6 +11,7 @@ from pluggableharness.kernel.config.config import (
     Written,
 )
 from pluggableharness.kernel.config.writing import braced, quoted, written_key, written_value
+from pluggableharness.kernel.domain.model_choice import ModelChoice
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.schema.settings import with_defaults
@@ -131,11 +132,19 @@ def _profile(profile: Profile) -> list[str]:
         lines.append("model {")
         for place, model in enumerate(profile.models):
             lines.append("  fallback {" if place else "  primary {")
-            lines.append(f"    provider = {quoted(model.provider)}")
-            lines.append(f"    id       = {quoted(model.id)}")
+            lines += [f"    {line}" for line in _model(model)]
             lines.append("  }")
         lines.append("}")
     return lines
+
+
+def _model(model: ModelChoice) -> list[str]:
+    pairs = [("provider", quoted(model.vendor.value)), ("id", quoted(model.id))]
+    if model.base_url:
+        pairs.append(("base_url", quoted(model.base_url)))
+    if model.key_variable:
+        pairs.append(("key", f"env({quoted(model.key_variable)})"))
+    return _aligned(pairs)
 
 
 def _settings(config: Config) -> list[str]:

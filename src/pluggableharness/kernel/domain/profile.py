@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from pluggableharness.kernel.domain.bounds import Bounds
+from pluggableharness.kernel.domain.model_choice import ModelChoice
 from pluggableharness.kernel.domain.operation import Operation
 
 
@@ -13,7 +14,7 @@ class Profile:
     `tools` are `provider.operation` or `provider.*`; none means no tools, and None means all
     that there are, as for a session without a configuration. `depth` is how many levels of
     sessions may follow below it, `max_concurrent_subagents` how many of its children run at
-    once.
+    once. `models` are tried in order (F10); none means those of the session above.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Profile:
     bounds: Bounds = field(default_factory=Bounds)
     depth: int = 0
     max_concurrent_subagents: int = 4
+    models: tuple[ModelChoice, ...] = ()
 
     def has(self, operation: Operation) -> bool:
         """Whether the operation is among its tools."""

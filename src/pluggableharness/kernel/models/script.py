@@ -22,7 +22,7 @@ start.
 `${id.field.0.field}` stands for what an earlier call gave back: alone in a value it keeps its
 type, within text it is written out; `$${` is a literal `${`. The script knows only what the
 model is shown: results come from the history, so a failed call has `${id.error.category}` and
-`${id.error.message}` instead of its payload.
+`${id.error.message}` instead of its payload, and one that a person edited `${id.note}` as well.
 """
 
 import re
@@ -194,10 +194,11 @@ def _results(history: Sequence[Message]) -> dict[str, JsonObject]:
 
 
 def _as_seen(result: ToolResult) -> JsonObject:
+    note: JsonObject = {"note": result.note} if result.note else {}
     if isinstance(result.outcome, Success):
-        return result.outcome.payload
+        return {**note, **result.outcome.payload}
     failure = result.outcome
-    return {"error": {"category": failure.category.value, "message": failure.message}}
+    return {**note, "error": {"category": failure.category.value, "message": failure.message}}
 
 
 def _filled(value: object, known: Mapping[str, JsonObject], number: int) -> Json:

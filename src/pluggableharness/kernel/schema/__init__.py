@@ -6,7 +6,6 @@ nothing of the wire, of providers or of who asks.
 
 from pluggableharness.kernel.schema.declaration import Problem, declaration_problems
 from pluggableharness.kernel.schema.explain import explain
-from pluggableharness.kernel.schema.json_schema import to_json_schema
 from pluggableharness.kernel.schema.nearest import nearest, nearest_first
 from pluggableharness.kernel.schema.nulls import without_nulls
 from pluggableharness.kernel.schema.parse import parse_arguments
@@ -22,7 +21,6 @@ __all__ = [
     "nearest",
     "nearest_first",
     "parse_arguments",
-    "to_json_schema",
     "violations",
     "without_nulls",
 ]

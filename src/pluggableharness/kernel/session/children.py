@@ -208,7 +208,11 @@ def _child(parent: Member, profile: Profile, request: ChildRequest) -> Member:
     cost_usd = min((cost for cost in costs if cost is not None), default=None)
     session_id = ulid()
     return Member(
-        replace(profile, bounds=replace(profile.bounds, max_cost_usd=cost_usd)),
+        replace(
+            profile,
+            bounds=replace(profile.bounds, max_cost_usd=cost_usd),
+            models=profile.models or parent.profile.models,
+        ),
         Relay(parent.frontend, session_id, profile.name),
         depth,
         session_id,

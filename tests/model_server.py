@@ -1,0 +1,194 @@
+"""A server on this machine that speaks a vendor's stream, and plays a list of replies.
+
+Give it replies in the order in which they are to be asked for, then point a model at `url`:
+
+    with ModelServer([Reply("Looking.", calls=[Call("filesystem.read_file", path="a.txt")])]) as it:
+        harness.run("run", "read it", "--model", "openai-compatible:any", env=it.environment)
+    assert it.requests[0]["messages"]
+
+It speaks the stream of OpenAI's chat completions, as does every compatible service. A request
+beyond the last reply is answered with 500, and is in `requests` like all others.
+"""
+
+import json
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of an operation; `raw` takes the place of the arguments' JSON."""
+
+    operation: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+    raw: str | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A message of the model: its text in pieces as they stream, and its calls.
+
+    `cut` ends the connection after that many events of the stream; `status` other than 200
+    answers with an error of that status instead, with `error` as its body and `headers`.
+    `hold` makes the server wait, after the text, until the client has gone or `release` is set.
+    """
+
+    text: str | Sequence[str] = ()
+    calls: Sequence[Call] = ()
+    finish: str | None = None
+    usage: tuple[int, int] = (100, 10)
+    cut: int | None = None
+    status: int = 200
+    error: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    hold: bool = False
+
+    @property
+    def pieces(self) -> Sequence[str]:
+        """The text as it streams."""
+        return [self.text] if isinstance(self.text, str) else self.text
+
+
+def vendor_name(operation: str) -> str:
+    """How a model writes `provider.operation`."""
+    return operation.replace(".", "__")
+
+
+def chat_events(reply: Reply) -> Iterable[dict[str, Any]]:
+    """The chunks of a chat completion's stream, in OpenAI's order."""
+    base = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "any"}
+
+    def chunk(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
+        return {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+    yield chunk({"role": "assistant", "content": ""})
+    for piece in reply.pieces:
+        yield chunk({"content": piece})
+    for index, call in enumerate(reply.calls):
+        written = json.dumps(call.arguments) if call.raw is None else call.raw
+        head = {"name": vendor_name(call.operation), "arguments": ""}
+        identity = {"id": call.id or f"call_{index}", "type": "function", "index": index}
+        yield chunk({"tool_calls": [{**identity, "function": head}]})
+        half = len(written) // 2
+        for part in (written[:half], written[half:]):
+            yield chunk({"tool_calls": [{"index": index, "function": {"arguments": part}}]})
+    yield chunk({}, reply.finish or ("tool_calls" if reply.calls else "stop"))
+    prompt, completion = reply.usage
+    tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
+    yield {**base, "choices": [], "usage": {**tokens, "total_tokens": prompt + completion}}
+
+
+class ModelServer:
+    """Serves on a free port of this machine while its block lasts."""
+
+    def __init__(self, replies: Sequence[Reply]) -> None:
+        self.replies = list(replies)
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.held = threading.Event()
+        self.release = threading.Event()
+        self.gone = threading.Event()
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+
+    @property
+    def url(self) -> str:
+        """What a model's `base_url` is set to."""
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that point the harness here."""
+        return {"OPENAI_BASE_URL": self.url, "OPENAI_API_KEY": "a-key-of-the-tests"}
+
+    def __enter__(self) -> "ModelServer":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.release.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def _next(self, request: dict[str, Any], headers: dict[str, str]) -> Reply:
+        with self._lock:
+            self.requests.append(request)
+            self.headers.append(headers)
+            place = len(self.requests) - 1
+        if place < len(self.replies):
+            return self.replies[place]
+        return Reply(status=500, error={"message": "the test has written no further reply"})
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                length = int(self.headers["Content-Length"])
+                request = json.loads(self.rfile.read(length))
+                reply = server._next(request, dict(self.headers))
+                if reply.status == 200:
+                    self._stream(reply)
+                else:
+                    self._refuse(reply)
+
+            def _refuse(self, reply: Reply) -> None:
+                body = json.dumps({"error": dict(reply.error)}).encode()
+                self.send_response(reply.status)
+                for name, value in reply.headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def _stream(self, reply: Reply) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                for place, event in enumerate(chat_events(reply)):
+                    if place == reply.cut:
+                        self.close_connection = True
+                        return
+                    if reply.hold and event["choices"] and event["choices"][0]["finish_reason"]:
+                        self._hold()
+                    self._send(f"data: {json.dumps(event)}\n\n")
+                self._send("data: [DONE]\n\n")
+                self.wfile.write(b"0\r\n\r\n")
+
+            def _hold(self) -> None:
+                server.held.set()
+                self.connection.settimeout(0.01)
+                while not server.release.is_set():
+                    try:
+                        if not self.connection.recv(1):
+                            server.gone.set()
+                            return
+                    except TimeoutError:
+                        pass
+                    except OSError:
+                        server.gone.set()
+                        return
+
+            def _send(self, text: str) -> None:
+                data = text.encode()
+                try:
+                    self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+                    self.wfile.flush()
+                except OSError:
+                    server.gone.set()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        return Handler
