@@ -294,3 +294,44 @@ async def test_only_the_last_attempt_at_a_call_counts(tmp_path: Path) -> None:
     told = [piece.piece for piece in story(read_events(log.path))]
     assert [one.outcome for one in told if isinstance(one, CallEnded)] == [Success({})]
     assert sum(isinstance(one, CallStarted) for one in told) == 1
+
+
+ASKED = Verdict(Decision.ASK, "default for resource")
+EDITED = calls("put", arguments={"x": "old"})
+
+
+def edits_once() -> FakeFrontend:
+    """A person who changes the arguments, and then allows what is shown."""
+    answers = [Answer(True, arguments={"x": "new"}), Answer(True)]
+    return FakeFrontend(lambda item, changed: answers.pop(0) if len(answers) > 1 else answers[0])
+
+
+@pytest.mark.req("K10", "K27", "K30")
+async def test_what_a_person_changed_is_told_after_a_resume_as_it_was_live(tmp_path: Path) -> None:
+    log = EventLog.create(tmp_path, SESSION)
+    live = bound(log, EDITED, says("done"), frontend=edits_once(), decide=lambda call: ASKED)
+    await live.run("go")
+    await log.close()
+    session, *_ = await resume(log.path, says("more"), prompt="go on")
+    (result,) = results(live.history)
+    assert 'x is now "new" (was "old")' in result.note
+    assert results(session.history) == [result]
+
+
+@pytest.mark.req("K10", "K27")
+async def test_an_edited_call_that_was_cut_short_runs_again_as_edited(tmp_path: Path) -> None:
+    whole = await whole_log(
+        tmp_path, EDITED, says("done"), frontend=edits_once(), decide=lambda call: ASKED
+    )
+    (intent,) = [one.sequence for one in read_events(whole) if one.kind == EventKind.TOOL_CALL]
+    cut(whole, intent)
+    ran: list[object] = []
+
+    async def behaviour(call: Call) -> Outcome:
+        ran.append(call.arguments)
+        return Success({})
+
+    session, *_ = await resume(whole, says("done"), providers=FakeProviders(behaviour))
+    (result,) = results(session.history)
+    assert ran == [{"x": "new"}]
+    assert 'x is now "new" (was "old")' in result.note

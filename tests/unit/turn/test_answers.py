@@ -14,6 +14,7 @@ from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
 from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem, Scope
 from pluggableharness.kernel.domain.verdict import Decision, Review, Reviewer, Verdict
+from pluggableharness.kernel.turn.edits import told_edit
 from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.turn import run_turn
 
@@ -89,6 +90,102 @@ async def test_an_edited_call_is_shown_again_and_runs_as_edited() -> None:
     assert ran == [{"x": "new"}]
     sent = [call for kind, call in record.filed if kind == "call"]
     assert [call.arguments for call in sent if isinstance(call, Call)] == [{"x": "new"}]
+
+
+async def told(given: TurnPorts) -> tuple[Outcome, str]:
+    """How the one call of a turn ended, and what the model reads beside that."""
+    history: list[Message] = []
+    await run_turn(given, CONTEXT, history, (EDIT, READ))
+    (result,) = (block for block in history[-1].blocks if isinstance(block, ToolResult))
+    return result.outcome, result.note
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize("name", ["edit", "read"])
+async def test_the_model_and_the_record_are_told_what_a_person_changed(name: str) -> None:
+    """However often it was edited, and whether it was a resource or a gated read."""
+    edits = (Answer(True, arguments={"x": "typo"}), Answer(True, arguments={"x": "new"}))
+    frontend, _ = answering(*edits, Answer(True))
+    given, _, record, _ = ports(
+        calls(name, arguments={"x": "old"}), frontend=frontend, decide=lambda call: ASK
+    )
+    outcome, note = await told(given)
+    assert isinstance(outcome, Success)
+    assert note == (
+        'A person changed the arguments of this call: x is now "new" (was "old"). '
+        "This is what came of the call as it was changed."
+    )
+    verdicts = [v for kind, v in record.filed if kind == "decision" and isinstance(v, Verdict)]
+    assert verdicts[-1] == Verdict(Decision.ALLOW, "person", edited=note)
+
+
+@pytest.mark.req("K10")
+async def test_a_call_that_is_denied_once_it_was_edited_is_told_as_edited() -> None:
+    frontend, _ = answering(Answer(True, arguments={"x": "bad"}))
+    given, *_ = ports(
+        calls("edit", arguments={"x": "old"}),
+        frontend=frontend,
+        decide=lambda call: (
+            Verdict(Decision.DENY, "rule never", "no") if call.arguments["x"] == "bad" else ASK
+        ),
+    )
+    outcome, note = await told(given)
+    assert isinstance(outcome, Failure)
+    assert outcome.message == "Denied by rule never: no"
+    assert 'x is now "bad" (was "old")' in note
+
+
+@pytest.mark.req("K10")
+async def test_an_edit_that_changes_nothing_in_the_end_is_not_told() -> None:
+    edits = (Answer(True, arguments={"x": "new"}), Answer(True, arguments={"x": "old"}))
+    frontend, _ = answering(*edits, Answer(True))
+    given, *_ = ports(
+        calls("edit", arguments={"x": "old"}), frontend=frontend, decide=lambda call: ASK
+    )
+    assert (await told(given))[1] == ""
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (
+            Verdict(Decision.DENY, "rule never push", "ask ops"),
+            "Denied by rule never push: ask ops",
+        ),
+        (Verdict(Decision.DENY, "rule bare"), "Denied by rule bare: no reason was given"),
+    ],
+)
+async def test_the_model_reads_the_rule_and_the_reason_of_a_denial(
+    verdict: Verdict, words: str
+) -> None:
+    given, *_ = ports(calls("edit"), decide=lambda call: verdict)
+    outcome, note = await told(given)
+    assert isinstance(outcome, Failure)
+    assert (outcome.message, note) == (words, "")
+
+
+@pytest.mark.req("K10")
+async def test_the_model_reads_the_reason_that_a_person_gives() -> None:
+    frontend, _ = answering(Answer(False, "use the staging host"))
+    given, *_ = ports(calls("edit"), frontend=frontend, decide=lambda call: ASK)
+    outcome, _ = await told(given)
+    assert isinstance(outcome, Failure)
+    assert outcome.message == "Denied by person: use the staging host"
+
+
+@pytest.mark.req("K10")
+def test_whatever_was_changed_of_the_arguments_is_named_and_bounded() -> None:
+    written = {"same": 1, "old": "a" * 500, "gone": [1], "typed": 1}
+    ran = {"same": 1, "old": "b" * 20_000, "typed": True, "new": {"k": "é"}}
+    note = told_edit(written, ran)
+    assert "same" not in note
+    assert "gone is no longer given (was [1])" in note
+    assert "typed is now true (was 1)" in note
+    assert 'new is now {"k": "é"} (was not given)' in note
+    assert "(502 characters in all)" in note
+    assert "(20002 characters in all)" in note
+    assert len(note) < 11_000
 
 
 @pytest.mark.req("K10", "P8")

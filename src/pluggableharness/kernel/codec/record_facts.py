@@ -31,6 +31,7 @@ def decision_payload(call: Call, verdict: Verdict) -> bytes:
             "decided_by": verdict.decided_by,
             "reason": verdict.reason,
             "downgraded_from": None if downgraded is None else downgraded.value,
+            **({"edited": verdict.edited} if verdict.edited else {}),
         }
     )
 
@@ -129,4 +130,5 @@ def _verdict(facts: dict[str, Any]) -> Verdict:
         facts["decided_by"],
         facts["reason"],
         None if downgraded is None else Decision(downgraded),
+        edited=facts.get("edited", ""),
     )

@@ -102,6 +102,8 @@ def _result_to_wire(result: ToolResult) -> content_pb2.ToolResultBlock:
     """One text block of JSON: the block of the wire has no place for a name or a category."""
     outcome = result.outcome
     content: dict[str, Any] = {"name": result.name}
+    if result.note:
+        content["note"] = result.note
     match outcome:
         case Success(payload):
             content["result"] = payload
@@ -135,6 +137,6 @@ def _result_from_wire(raw: content_pb2.ToolResultBlock) -> ToolResult:
             )
         else:
             outcome = Success(content["result"])
-        return ToolResult(raw.tool_use_id, content["name"], outcome)
+        return ToolResult(raw.tool_use_id, content["name"], outcome, content.get("note", ""))
     except (KeyError, TypeError) as error:
         raise ValueError(f"a tool result without {error}") from None

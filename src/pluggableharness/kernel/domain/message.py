@@ -23,11 +23,15 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The one result of one tool_use block (K2)."""
+    """The one result of one tool_use block (K2).
+
+    `note` is what the model must know beside it: that a person had changed the call (K10).
+    """
 
     tool_use_id: str
     name: str
     outcome: Outcome
+    note: str = ""
 
 
 Block = Text | ProposedCall | ToolResult

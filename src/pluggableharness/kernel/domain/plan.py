@@ -30,7 +30,8 @@ class PlanItem:
     kind, risk and description are those of `call.operation`, which the item carries by
     value and never looks up again (K9). `preview` is None when the provider offers none, in
     which case the arguments are shown (P29). `scopes` are what an answer to it may cover
-    beyond this call, the usual one first; none when it can be for this call alone.
+    beyond this call, the usual one first; none when it can be for this call alone. `written` are
+    the model's own arguments where a person has edited them, else None.
     """
 
     id: str
@@ -38,6 +39,7 @@ class PlanItem:
     preview: RenderNode | None
     verdict: Verdict
     scopes: tuple[Scope, ...] = ()
+    written: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,8 @@ class RecordedUse:
     """A call of a message, as far as the record tells.
 
     `call_id` is "" when the kernel ended before it made a call of what the model wrote.
-    `outcome` is None when none was filed; `sent` then says whether it may have run.
+    `outcome` is None when none was filed; `sent` then says whether it may have run. `edited` says
+    what a person changed of it, and `ran` holds the arguments with which it was last sent.
     """
 
     proposed: ProposedCall
@@ -124,6 +125,8 @@ class RecordedUse:
     sent: bool = False
     idempotent: bool = False
     outcome: Outcome | None = None
+    edited: str = ""
+    ran: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)

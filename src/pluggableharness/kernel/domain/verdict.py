@@ -40,7 +40,8 @@ class Verdict:
     person ("person") or the mode ("--allow-all"); `reason` is for the model and the record;
     `downgraded_from` holds the decision that policy gave when it could not be honoured (K6,
     and K10 when nobody is there to ask). With a `review` the decision is ASK, and a reviewer is
-    asked first, whoever else is there (K8).
+    asked first, whoever else is there (K8). `edited` says what a person changed of the arguments
+    that the model wrote, before the decision (K10).
     """
 
     decision: Decision
@@ -48,3 +49,4 @@ class Verdict:
     reason: str = ""
     downgraded_from: Decision | None = None
     review: Review | None = None
+    edited: str = ""

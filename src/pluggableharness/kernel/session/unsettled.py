@@ -40,7 +40,8 @@ async def settle(
     return Message(
         Role.USER,
         tuple(
-            ToolResult(use.proposed.tool_use_id, use.name, use.outcome or settled[place])
+            settled.get(place)
+            or ToolResult(use.proposed.tool_use_id, use.name, use.outcome or NEVER_SENT, use.edited)
             for place, use in enumerate(left.uses)
         ),
     )
@@ -51,19 +52,19 @@ async def _settled(
     context: CallContext,
     left: RecordedTurn,
     calls: dict[int, Call | RefusedCall],
-) -> dict[int, Outcome]:
-    """The outcomes of the open calls, by their place in the message."""
+) -> dict[int, ToolResult]:
+    """The results of the open calls, by their place in the message."""
     again = {
         place: call
         for place, call in calls.items()
         if isinstance(call, Call) and _runs_again(ports, call, left.uses[place])
     }
-    found: dict[int, Outcome] = {}
+    found: dict[int, ToolResult] = {}
     for place, call in calls.items():
         if place not in again:
             failure = LEFT_OPEN if left.uses[place].sent else NEVER_SENT
             await _file(ports, call, failure)
-            found[place] = failure
+            found[place] = _result(left.uses[place], failure)
     results = Results(list(again.values()))
     careful = {call.id for place, call in again.items() if not _harmless(call, left.uses[place])}
     asking = replace(ports, decide=lambda call: _verdict(ports, call, call.id in careful))
@@ -73,16 +74,22 @@ async def _settled(
         if was_denied(outcome):
             outcome = LEFT_OPEN
             await end_unsent(ports, results, call, outcome)
-        found[place] = outcome
+        found[place] = _result(left.uses[place], outcome, results.edited(call))
     return found
+
+
+def _result(use: RecordedUse, outcome: Outcome, edited: str = "") -> ToolResult:
+    """The result of a call that was open; `edited` is what a person changed just now."""
+    told = " ".join(text for text in (use.edited, edited) if text)
+    return ToolResult(use.proposed.tool_use_id, use.name, outcome, told)
 
 
 def _call(
     ports: TurnPorts, context: CallContext, use: RecordedUse, offered: Sequence[Operation]
 ) -> Call | RefusedCall:
-    """The call as the providers of today see it, under its own id."""
+    """The call as it was last sent, and as the providers of today see it, under its own id."""
     return classify(
-        use.proposed,
+        use.proposed if use.ran is None else replace(use.proposed, arguments=use.ran),
         offered,
         call_id=use.call_id or ulid(),
         context=context,

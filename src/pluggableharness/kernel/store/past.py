@@ -23,6 +23,7 @@ from pluggableharness.kernel.domain.recorded import (
     RecordedTurn,
     RecordedUse,
 )
+from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.store.errors import LogUnreadable
 from pluggableharness.kernel.store.reading import read_events, read_spent
 from pluggableharness.kernel.store.stretches import stretches
@@ -77,8 +78,9 @@ class _Trace:
     """What the rows say of one call; an intent takes back what an earlier attempt came to."""
 
     decision: RecordedDecision
-    sent: bool = False
+    ran: JsonObject | None = None
     outcome: Outcome | None = None
+    edited: str = ""
 
 
 def _traces(stretch: Sequence[Event]) -> tuple[dict[str, _Trace], list[str]]:
@@ -88,11 +90,12 @@ def _traces(stretch: Sequence[Event]) -> tuple[dict[str, _Trace], list[str]]:
     for event in stretch:
         if event.kind == EventKind.DECISION:
             decision = read_decision(event.payload)
-            traces.setdefault(decision.call_id, _Trace(decision))
+            trace = traces.setdefault(decision.call_id, _Trace(decision))
+            trace.edited = (decision.verdict and decision.verdict.edited) or trace.edited
         elif event.kind == EventKind.TOOL_CALL:
-            trace = traces.get(read_call(event.payload).id)
-            if trace is not None:
-                trace.sent, trace.outcome = True, None
+            call = read_call(event.payload)
+            if call.id in traces:
+                traces[call.id].ran, traces[call.id].outcome = call.arguments, None
         elif event.kind == EventKind.TOOL_RESULT:
             ended = read_outcome(event.payload)
             if ended.call_id in traces:
@@ -117,9 +120,11 @@ def _use(proposed: ProposedCall, left: list[_Trace]) -> RecordedUse:
                 proposed,
                 decision.call_id,
                 decision.name,
-                trace.sent,
+                trace.ran is not None,
                 decision.idempotent,
                 trace.outcome,
+                trace.edited,
+                trace.ran,
             )
     return RecordedUse(proposed, name=proposed.name)
 
@@ -133,6 +138,7 @@ def _results(uses: Sequence[RecordedUse]) -> Message:
                 use.proposed.tool_use_id,
                 use.name,
                 use.outcome or (LEFT_OPEN if use.sent else NEVER_SENT),
+                use.edited,
             )
             for use in uses
         ),

@@ -49,6 +49,7 @@ async def _decide_and_run(
     changed = ""
     while True:
         item = await decide_item(ports, item, changed)
+        results.decided(item.call, item.verdict)
         if item.verdict.decision is not Decision.ALLOW:
             return item, await end_unsent(ports, results, item.call, denial(item.verdict))
         for earlier in before:

@@ -9,6 +9,7 @@ from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.planning.classify import classify
+from pluggableharness.kernel.turn.edits import told_edit
 from pluggableharness.kernel.turn.ports import Grants, TurnPorts
 
 PERSON = "person"
@@ -41,7 +42,10 @@ async def settled(ports: TurnPorts, item: PlanItem, changed: str = "") -> PlanIt
             item, changed = await _edited(ports, item, answer.arguments)
         else:
             item, changed = _answered(ports, item, answer)
-    return item
+    if item.written is None:
+        return item
+    edited = told_edit(item.written, item.call.arguments)
+    return replace(item, verdict=replace(item.verdict, edited=edited))
 
 
 async def _reviewed(ports: TurnPorts, item: PlanItem) -> Verdict:
@@ -94,7 +98,9 @@ async def _edited(ports: TurnPorts, item: PlanItem, arguments: JsonObject) -> tu
     verdict = ports.decide(call)
     if verdict.decision is not Decision.DENY:
         verdict = Verdict(Decision.ASK, "edited", "a person edited its arguments")
-    return await described(ports, item.id, call, verdict), "these are the arguments as edited"
+    written = before.arguments if item.written is None else item.written
+    edited = replace(await described(ports, item.id, call, verdict), written=written)
+    return edited, "these are the arguments as edited"
 
 
 def _answered(ports: TurnPorts, item: PlanItem, answer: Answer) -> tuple[PlanItem, str]:

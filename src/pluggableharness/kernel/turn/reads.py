@@ -28,7 +28,7 @@ async def run_reads(ports: TurnPorts, results: Results, calls: Sequence[Call]) -
 
 
 async def _run_one(ports: TurnPorts, results: Results, call: Call) -> None:
-    call, verdict = await _decide(ports, call)
+    call, verdict = await _decide(ports, results, call)
     if verdict.decision is not Decision.ALLOW:
         await end_unsent(ports, results, call, denial(verdict))
         return
@@ -41,7 +41,7 @@ async def _run_one(ports: TurnPorts, results: Results, call: Call) -> None:
 
 async def _ask_in_order(ports: TurnPorts, results: Results, calls: Sequence[Call]) -> None:
     for proposed in calls:
-        call, verdict = await _decide(ports, proposed)
+        call, verdict = await _decide(ports, results, proposed)
         if verdict.decision is not Decision.ALLOW:
             await end_unsent(ports, results, call, denial(verdict))
             continue
@@ -49,7 +49,7 @@ async def _ask_in_order(ports: TurnPorts, results: Results, calls: Sequence[Call
         await end_unsent(ports, results, call, await _answer(ports, call))
 
 
-async def _decide(ports: TurnPorts, call: Call) -> tuple[Call, Verdict]:
+async def _decide(ports: TurnPorts, results: Results, call: Call) -> tuple[Call, Verdict]:
     """The call and its verdict, filed: the row also pairs the call with the model's block (K4).
 
     Where a rule gates reads the person is asked (K6), and may have edited the call.
@@ -59,6 +59,7 @@ async def _decide(ports: TurnPorts, call: Call) -> tuple[Call, Verdict]:
         ports.record.decision(call, verdict)
         item = await settled(ports, await described(ports, call.id, call, verdict))
         call, verdict = item.call, item.verdict
+        results.decided(call, verdict)
     ports.record.decision(call, verdict)
     return call, verdict
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pluggableharness.kernel.domain.call import Call, RefusedCall
 from pluggableharness.kernel.domain.message import Message, Role, ToolResult
 from pluggableharness.kernel.domain.outcome import Outcome
+from pluggableharness.kernel.domain.verdict import Verdict
 
 
 class Results:
@@ -19,10 +20,19 @@ class Results:
         self._outcomes: dict[str, Outcome] = {
             call.id: call.failure for call in calls if isinstance(call, RefusedCall)
         }
+        self._edited: dict[str, str] = {}
 
     def settle(self, call: Call, outcome: Outcome) -> None:
         """Note how the call, or the latest attempt at it, ended."""
         self._outcomes[call.id] = outcome
+
+    def decided(self, call: Call, verdict: Verdict) -> None:
+        """Note what a person changed of the call before it was decided about (K10)."""
+        self._edited[call.id] = verdict.edited
+
+    def edited(self, call: Call) -> str:
+        """What a person changed of it, for the model; "" for nothing."""
+        return self._edited.get(call.id, "")
 
     @property
     def missing(self) -> list[Call]:
@@ -36,7 +46,12 @@ class Results:
         return Message(
             Role.USER,
             tuple(
-                ToolResult(call.tool_use_id, _name(call), self._outcomes[call.id])
+                ToolResult(
+                    call.tool_use_id,
+                    _name(call),
+                    self._outcomes[call.id],
+                    self._edited.get(call.id, ""),
+                )
                 for call in self._calls
             ),
         )

@@ -1,0 +1,45 @@
+"""What a person changed of a call's arguments, in words for the model and the record (K10)."""
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from pluggableharness.kernel.domain.values import Json, JsonObject
+
+_MOST_BEFORE: Final = 200
+"""Characters of an old value: the model wrote it and has it."""
+
+_MOST_AFTER: Final = 10_000
+"""Characters of a new value, which the model knows from here alone."""
+
+
+def told_edit(written: JsonObject, ran: JsonObject) -> str:
+    """How the arguments that a person settled on differ from the model's; "" when they do not."""
+    changes = "; ".join(_changes(written, ran))
+    if not changes:
+        return ""
+    return (
+        f"A person changed the arguments of this call: {changes}. "
+        "This is what came of the call as it was changed."
+    )
+
+
+def _changes(written: JsonObject, ran: JsonObject) -> Iterator[str]:
+    for name in dict.fromkeys([*written, *ran]):
+        if name not in ran:
+            yield f"{name} is no longer given (was {_cut(written[name], _MOST_BEFORE)})"
+        elif name not in written:
+            yield f"{name} is now {_cut(ran[name], _MOST_AFTER)} (was not given)"
+        elif _text(written[name]) != _text(ran[name]):
+            before, after = _cut(written[name], _MOST_BEFORE), _cut(ran[name], _MOST_AFTER)
+            yield f"{name} is now {after} (was {before})"
+
+
+def _cut(value: Json, most: int) -> str:
+    text = _text(value)
+    return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters in all)"
+
+
+def _text(value: Json) -> str:
+    # Compared as text too: to Python, 1 and true are equal.
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
