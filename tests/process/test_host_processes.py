@@ -26,6 +26,7 @@ from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Succe
 from pluggableharness.kernel.domain.render import TextNode
 from pluggableharness.kernel.plugins import seat, supervisor
 from pluggableharness.kernel.plugins.errors import ProviderLoadError
+from pluggableharness.kernel.plugins.meeting import clear_abandoned
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
 from pluggableharness.wire import tool_pb2
 
@@ -234,12 +235,16 @@ async def test_stopping_a_plugin_ends_the_children_that_hold_its_pipes() -> None
 
 
 @pytest.mark.req("K16")
-async def test_nothing_outlives_a_kernel_that_is_killed() -> None:
+async def test_nothing_outlives_a_kernel_that_is_killed(shared_directory: Path) -> None:
     """Case plugin-process-04: two plugins, one of them deaf to every request to end."""
     program = Path(__file__).parent.parent / "providers" / "killed_kernel.py"
     mark = f"killed-{os.getpid()}"
     kernel = await asyncio.create_subprocess_exec(
-        sys.executable, str(program), mark, stdout=asyncio.subprocess.PIPE
+        sys.executable,
+        str(program),
+        mark,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(shared_directory)},
     )
     assert kernel.stdout is not None
     try:
@@ -253,3 +258,6 @@ async def test_nothing_outlives_a_kernel_that_is_killed() -> None:
     finally:
         if kernel.returncode is None:
             kernel.kill()
+    assert len(list(shared_directory.iterdir())) == 2
+    clear_abandoned.__wrapped__()
+    assert list(shared_directory.iterdir()) == []

@@ -6,13 +6,12 @@ not needed here, so that its import can happen while the process starts.
 
 import asyncio
 import os
-import shutil
 import subprocess
-import tempfile
 from typing import Any, Final
 
 from pluggableharness import guard
 from pluggableharness.kernel.plugins.life import Life, told
+from pluggableharness.kernel.plugins.meeting import MeetingPlace, clear_abandoned
 from pluggableharness.kernel.plugins.output import FirstLine, PipeReader
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.wire.handshake import (
@@ -29,9 +28,6 @@ HANDSHAKE_S: Final = 10.0
 _KILL_GRACE_S: Final = 0.5
 """From TERM to KILL. Short, since a provider has been asked to stop in order before."""
 
-_LONGEST_DIRECTORY: Final = 70
-"""A socket's path may have 107 bytes; what is left is for the plugin's own file name."""
-
 _LOCAL: Final = ("127.0.0.1", "localhost", "[::1]")
 
 _SECRET_LENGTH: Final = 8
@@ -43,11 +39,11 @@ class StartFailed(Exception):
 
 
 class Launched:
-    """A process that has said where it listens, and the directory that it shares with us."""
+    """A process that has said where it listens, and the place that it shares with us."""
 
-    def __init__(self, life: Life, directory: str, stdout: PipeReader) -> None:
+    def __init__(self, life: Life, place: MeetingPlace, stdout: PipeReader) -> None:
         self.life = life
-        self.directory = directory
+        self._place = place
         self.handshake = Handshake(Network.UNIX, "/")
         self._stdout = stdout
 
@@ -55,28 +51,23 @@ class Launched:
         """End the process, in order for so long and then by force, and remove the directory."""
         await self.life.end(grace_s)
         self._stdout.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        self._place.remove()
 
 
-def private_directory() -> str:
-    """Make the directory of one launch, which only this user may enter."""
-    directory = tempfile.mkdtemp(prefix="harness-")
-    if len(os.fsencode(directory)) > _LONGEST_DIRECTORY:
-        os.rmdir(directory)
-        directory = tempfile.mkdtemp(prefix="harness-", dir="/tmp")
-    return directory
-
-
-async def launch(spec: ProviderSpec, directory: str, timeout_s: float = HANDSHAKE_S) -> Launched:
-    """Start a provider and wait for its handshake (K15); the directory is its own from here on.
+async def launch(
+    spec: ProviderSpec, place: MeetingPlace, timeout_s: float = HANDSHAKE_S
+) -> Launched:
+    """Start a provider and wait for its handshake (K15); the place is its own from here on.
 
     Raises:
         StartFailed: it cannot be executed, says nothing in time, or says something else. Then
             nothing of it is left.
     """
     first_line = FirstLine()
-    launched = await _start(spec, directory, first_line)
+    launched = await _start(spec, place, first_line)
     try:
+        # Here, where there is nothing to do but to wait.
+        clear_abandoned()
         line = await _first_line(launched.life, first_line, timeout_s)
         launched.handshake = _checked(line)
     except BaseException:
@@ -85,24 +76,24 @@ async def launch(spec: ProviderSpec, directory: str, timeout_s: float = HANDSHAK
     return launched
 
 
-async def _start(spec: ProviderSpec, directory: str, first_line: FirstLine) -> Launched:
+async def _start(spec: ProviderSpec, place: MeetingPlace, first_line: FirstLine) -> Launched:
     try:
         process = await guard.start(
             spec.command,
-            env=plugin_environment(os.environ, directory, spec.environment),
+            env=plugin_environment(os.environ, place.path, spec.environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             grace_s=_KILL_GRACE_S,
         )
     except BaseException as error:
-        shutil.rmtree(directory, ignore_errors=True)
+        place.remove()
         if isinstance(error, (OSError, ValueError, guard.GuardLost)):
             raise StartFailed(f"cannot be started: {error}") from error
         raise
     secrets = tuple(x for x in spec.environment.values() if len(x) >= _SECRET_LENGTH)
     assert process.stdout is not None
     stdout = PipeReader(process.stdout, first_line.add)
-    return Launched(Life(spec.name, process, secrets), directory, stdout)
+    return Launched(Life(spec.name, process, secrets), place, stdout)
 
 
 async def _first_line(life: Life, first_line: FirstLine, timeout_s: float) -> bytes:

@@ -22,9 +22,9 @@ from pluggableharness.kernel.plugins.launch import (
     Launched,
     StartFailed,
     launch,
-    private_directory,
 )
 from pluggableharness.kernel.plugins.life import STOP_S
+from pluggableharness.kernel.plugins.meeting import MeetingPlace
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.transport import (
     HOOK_SERVICE,
@@ -48,15 +48,15 @@ async def start_provider(
     Raises:
         ProviderLoadError: with every reason. Nothing of the process is left then.
     """
-    directory = private_directory()
-    launching = asyncio.create_task(launch(spec, directory, timeout_s))
+    place = MeetingPlace()
+    launching = asyncio.create_task(launch(spec, place, timeout_s))
     # One step of the loop starts the process; what follows loads gRPC while it starts up.
     await asyncio.sleep(0)
     flights = Flights(asyncio.get_running_loop().time)
     callbacks = Callbacks(Producer(spec.name, category="tool"), flights, file, run_child)
     server = callbacks.new_server()
     try:
-        address = f"{directory}/kernel"
+        address = f"{place.path}/kernel"
         server.add_insecure_port(f"unix:{address}")
         await server.start()
         launched = await launching

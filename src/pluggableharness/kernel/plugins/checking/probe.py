@@ -24,8 +24,9 @@ from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.plugins.callbacks import Callbacks
 from pluggableharness.kernel.plugins.errors import ProviderLoadError
 from pluggableharness.kernel.plugins.flights import Flights
-from pluggableharness.kernel.plugins.launch import StartFailed, launch, private_directory
+from pluggableharness.kernel.plugins.launch import StartFailed, launch
 from pluggableharness.kernel.plugins.life import STOP_S
+from pluggableharness.kernel.plugins.meeting import MeetingPlace
 from pluggableharness.kernel.plugins.process import Connection
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.stream_guard import StreamGuard
@@ -217,16 +218,16 @@ async def probing(spec: ProviderSpec, directory: Path) -> AsyncIterator[Probe]:
     Raises:
         ProviderLoadError: it did not come as far as its handshake.
     """
-    shared = private_directory()
+    place = MeetingPlace()
     try:
-        launched = await launch(spec, shared)
+        launched = await launch(spec, place)
     except StartFailed as error:
         raise ProviderLoadError(spec.name, [str(error)]) from error
     heard = Heard()
     server = heard.new_server()
     connection = Connection(launched, open_channel(launched.handshake.target), server)
     try:
-        address = f"{shared}/kernel"
+        address = f"{place.path}/kernel"
         server.add_insecure_port(f"unix:{address}")
         await server.start()
         await connection.broker.announce(address)
