@@ -10,7 +10,6 @@ from enum import Enum
 
 import msgspec
 
-from pluggableharness import __version__
 from pluggableharness.cli.exits import DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
@@ -21,6 +20,7 @@ from pluggableharness.kernel.store.location import sessions_directory
 from pluggableharness.providers.exec.sandbox import Mechanism, Mode, ability, chosen, mechanism
 from pluggableharness.providers.search.ripgrep import installed
 from pluggableharness.sdk import ToolFailure
+from pluggableharness.version import __version__
 
 _EPILOG = """\
 examples:

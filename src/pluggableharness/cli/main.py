@@ -9,8 +9,8 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from pluggableharness import __version__
 from pluggableharness.cli.parsing import Parser
+from pluggableharness.version import __version__
 
 COMMANDS = {
     "run": "run a session: a model proposes, you decide, providers do the work",

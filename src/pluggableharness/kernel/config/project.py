@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from pluggableharness import __version__
 from pluggableharness.kernel.config.config import Config
 from pluggableharness.kernel.config.known import built_in
 from pluggableharness.kernel.config.load import find, load, read_source
+from pluggableharness.version import __version__
 
 
 def project_config(directory: Path, environment: Mapping[str, str]) -> Config | None:

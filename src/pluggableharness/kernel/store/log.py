@@ -13,7 +13,6 @@ from threading import Thread
 from time import time_ns
 from typing import Any
 
-from pluggableharness import __version__
 from pluggableharness.kernel.codec.json_text import JSON, json_bytes, unicode_text
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.identity import ulid
@@ -26,6 +25,7 @@ from pluggableharness.kernel.store.file import ROW_BYTES, Batch, LogFile
 from pluggableharness.kernel.store.location import log_path, make_private
 from pluggableharness.kernel.store.plan_items import plan_item_row
 from pluggableharness.kernel.store.recovery import Tail, read_tail, recovery_note
+from pluggableharness.version import __version__
 
 KERNEL = Producer("kernel", __version__, category="kernel")
 """The producer of whatever the kernel itself files."""

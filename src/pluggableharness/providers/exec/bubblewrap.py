@@ -16,8 +16,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-import pluggableharness
-
 NAMESPACES: Final = ("--unshare-pid", "--unshare-ipc", "--die-with-parent", "--as-pid-1")
 KEPT_BY_ROOT: Final = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID")
 """What root is used to having with files. They change nothing where nothing is mounted
@@ -105,7 +103,7 @@ def view(writable: Sequence[Path], private: Path, folder: Path, *, network: bool
 
 def guard_files() -> tuple[Path, ...]:
     """Return the folders without which the guard, a Python program, does not start."""
-    guard = Path(pluggableharness.__file__).parent / "guard"
+    guard = Path(__file__).parents[2] / "guard"
     return tuple(dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix), guard)))
 
 

@@ -1,0 +1,85 @@
+"""A frontend from plain functions: answers plans from code, and passes news on (K34)."""
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.news import CallEnded, ItemDecided, News
+from pluggableharness.kernel.domain.plan import Answer, PlanItem
+from pluggableharness.kernel.domain.values import JsonObject
+
+T = TypeVar("T")
+
+Decide = Callable[[PlanItem], Answer | Awaitable[Answer]]
+"""From a plan item to what is answered; it may be a coroutine function."""
+
+Hear = Callable[[News], Awaitable[None] | None]
+"""Takes a piece of news; it may be a coroutine function, and slows what runs while it runs."""
+
+AnswerCall = Callable[[Call], JsonObject | Awaitable[JsonObject | None] | None]
+"""From an interactive call to its answer, shaped like its output schema; None for none."""
+
+
+class Answering:
+    """The Frontend of a program: made by `answering`."""
+
+    def __init__(self, decide: Decide | None, hear: Hear | None, answer: AnswerCall | None) -> None:
+        self._decide = decide
+        self._hear = hear
+        self._answer = answer
+        self._open: dict[str, tuple[PlanItem, Answer]] = {}
+
+    @property
+    def attended(self) -> bool:
+        """Whether there is a function that answers."""
+        return self._decide is not None or self._answer is not None
+
+    async def hear(self, news: News) -> None:
+        """Pass a piece of news on."""
+        if isinstance(news, ItemDecided):
+            self._open.pop(news.item.id, None)
+        elif isinstance(news, CallEnded):
+            self._open.pop(news.call.id, None)
+        if self._hear is not None:
+            await _result(self._hear(news))
+
+    async def decide(self, item: PlanItem, changed: str) -> Answer | None:
+        """What the function answers; None, which denies, without one.
+
+        An item comes back when an answer could not be followed. A function that then says the
+        same again would be asked for ever, so that the second time is a denial that says why.
+        """
+        if self._decide is None:
+            return None
+        answer = await _result(self._decide(item))
+        if answer.arguments == item.call.arguments:
+            answer = replace(answer, arguments=None)
+        if changed and self._open.get(item.id) == (item, answer):
+            return Answer(False, f"the program's answer could not be followed: {changed}")
+        self._open[item.id] = (item, answer)
+        return answer
+
+    async def answer(self, call: Call) -> JsonObject | None:
+        """What the function answers to an interactive call; None without one."""
+        return None if self._answer is None else await _result(self._answer(call))
+
+
+def answering(
+    decide: Decide | None = None,
+    *,
+    hear: Hear | None = None,
+    answer: AnswerCall | None = None,
+) -> Answering:
+    """A frontend that answers by functions, each of them plain or a coroutine function.
+
+    `decide` answers what policy asks, item by item and several at once where they wait
+    together; without it, what would be asked is denied. `hear` takes the news of the session,
+    and `answer` the interactive calls.
+    """
+    return Answering(decide, hear, answer)
+
+
+async def _result(value: T | Awaitable[T]) -> T:
+    return await value if inspect.isawaitable(value) else value
