@@ -270,6 +270,6 @@ def _settings(reading: Reading, body: Body) -> Settings:
         fields.choice("log_level", LOG_LEVELS) or default.log_level,
         default.retry if retry is None else retry,
         fields.duration("default_timeout"),
-        fields.string("telemetry", "the address of a collector"),
+        fields.address("telemetry"),
         fields.boolean("gate_reads") or False,
     )
