@@ -80,7 +80,7 @@ def shape(news: Whole) -> Shape:
         case CallRefused():
             return {"type": "call_refused", "turn_id": news.turn_id, **_refused(news.refused)}
         case CallStarted():
-            return {"type": "call_started", **_call(news.call), "deadline_s": news.call.deadline_s}
+            return {"type": "call_started", **_call(news.call), "deadline_s": _deadline(news.call)}
         case CallEnded():
             return outcome(news.call.id, news.outcome)
         case PlanReady():
@@ -239,6 +239,12 @@ def _call(call: Call) -> Shape:
         "risk": call.operation.risk.value,
         "arguments": call.arguments,
     }
+
+
+def _deadline(call: Call) -> float | None:
+    """Mostly whole seconds, which are quicker to write when they are no fraction (S13)."""
+    seconds = call.deadline_s
+    return seconds if seconds is None or seconds % 1 else int(seconds)
 
 
 def _item(item: PlanItem) -> Shape:

@@ -2,13 +2,19 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.frontends.text import escaped
 
 _PLAIN = frozenset({str, int, bool, type(None)})
 """Nearly all values there are, and the checks for the others are slow."""
+
+_PERHAPS_WHOLE = re.compile(rb"[0-9]\.0(?![0-9])|[0-9]e[0-9+-]")
+"""In a text without it no number is written otherwise than `jsonable` would have it."""
 
 
 def jsonable(value: Json) -> object:
@@ -32,6 +38,13 @@ def jsonable(value: Json) -> object:
 
 def ascii_line(value: Json) -> str:
     """The value on one line of printing ASCII: nothing in it can disturb a terminal."""
+    try:
+        # Five times as fast, and right for nearly all lines: replays print many (S13).
+        line = msgspec.json.encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        line = b""
+    if line and line.isascii() and not _PERHAPS_WHOLE.search(line):
+        return line.decode()
     return json.dumps(jsonable(value), separators=(",", ":"))
 
 
