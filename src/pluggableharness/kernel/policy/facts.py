@@ -100,9 +100,15 @@ class Facts:
         """What an allow must speak of before it may cover it (K7)."""
         if "commands" not in condition.needs:
             return Answer(Held.NO, "an allow of a shell command must look at commands")
-        if self._view.writes and not condition.minds_writes:
-            files = ", ".join(self._view.writes)
+        unminded = self._unminded_writes(condition)
+        if unminded:
+            files = ", ".join(unminded)
             return Answer(Held.NO, f"it writes {files}, which the condition does not look at")
+        for command in self._view.commands:
+            for word in command.unproven:
+                if condition.texts.isdisjoint((word, word.partition("=")[0])):
+                    why = "which may do anything: the condition does not name it"
+                    return Answer(Held.NO, f"{command.program} is given {word}, {why}")
         unknown = any(command.substitutes for command in self._view.commands)
         if unknown and not condition.minds_substitutes:
             return Answer(
@@ -111,6 +117,16 @@ class Facts:
                 " substitutes",
             )
         return None
+
+    def _unminded_writes(self, condition: Condition) -> tuple[str, ...]:
+        """What is written although neither a program's name nor the condition tells of it."""
+        written = self._view.unexpected
+        if "writes" in condition.needs:
+            return ()
+        if not condition.minds_writes:
+            return written
+        redirected = {path for one in self._view.commands for path in one.redirects_to}
+        return tuple(path for path in written if path not in redirected)
 
     @cached_property
     def _view(self) -> ShellView:

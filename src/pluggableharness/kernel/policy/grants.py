@@ -119,7 +119,7 @@ def _candidates(call: Call) -> Iterator[_Candidate]:
 
 def _of_the_shell(line: str) -> Iterator[_Candidate]:
     view = shell_view(line)
-    if not view.unusable and not view.writes:
+    if not view.unusable and not view.unexpected:
         heads = [_head(command) for command in view.commands]
         known = [head for head in heads if head is not None]
         if len(known) == len(heads):
@@ -132,7 +132,7 @@ def _of_the_shell(line: str) -> Iterator[_Candidate]:
 
 def _head(command: Command) -> tuple[str, ...] | None:
     """Program and subcommand, or the program where that says enough; None where neither does."""
-    if command.substitutes or runs_anything(command.program):
+    if command.substitutes or command.unproven or runs_anything(command.program):
         return None
     argv = command.argv
     subcommand = argv[1] if len(argv) > 1 and _SUBCOMMAND.fullmatch(argv[1]) else None

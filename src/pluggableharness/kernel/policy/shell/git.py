@@ -3,38 +3,61 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pluggableharness.kernel.policy.shell.options import Options, forbidden_option, names
+from pluggableharness.kernel.policy.shell.options import Judged, Shape, judged, names
 from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word
 
 _HARMLESS_GLOBAL: Final = frozenset(
     ["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--version", "--help"]
 )
-_ANYWHERE: Final = Options(
-    long=(
-        *("--output", "--output-directory", "--ext-diff", "--textconv", "--open-files-in-pager"),
-        *("--exec", "--extcmd", "--tool", "--upload-pack", "--receive-pack", "--config"),
-        *("--template", "--edit-description", "--gpg-sign", "--show-signature", "--paginate"),
-    )
+_RUNNING: Final = names(
+    "--ext-diff --textconv --open-files-in-pager --exec --extcmd --tool --upload-pack "
+    "--receive-pack --config --template --edit-description --gpg-sign --show-signature --paginate"
 )
-_LETTERS: Final = {
-    "grep": Options("O"),
-    "archive": Options("o"),
-    "format-patch": Options("o"),
-    "rebase": Options("x"),
-    "clone": Options("uc"),
-    "difftool": Options("xt"),
-    "commit": Options("S"),
-    "tag": Options("su"),
+_PLAIN: Final = names(
+    # Shortened, others would be taken for those above.
+    "--text --no-ext-diff --no-textconv --output-indicator-new --output-indicator-old "
+    "--output-indicator-context --recurse-submodules --oneline"
+)
+
+
+def _subcommand(runs: str = "", valued: str = "", *, writes: str = "") -> Shape:
+    return Shape(
+        flags=_PLAIN,
+        valued=names(valued),
+        writes=names(f"--output --output-directory {writes}"),
+        runs=_RUNNING | names(runs),
+    )
+
+
+_SUBCOMMANDS: Final = {
+    "add": _subcommand("-e --edit"),
+    "am": _subcommand("-S"),
+    "archive": _subcommand("--remote", writes="-o"),
+    "apply": _subcommand(valued="-p -C --directory --include --exclude"),
+    "cherry-pick": _subcommand("-S", "-m -X"),
+    "clone": _subcommand("-u -c", "-b -o -j --depth --branch --origin --reference"),
+    "commit": _subcommand("-S", "-m -F -C -c -t --message --file --author --date --fixup"),
+    "difftool": _subcommand("-x -t"),
+    "fast-export": _subcommand(writes="--export-marks"),
+    "format-patch": _subcommand(valued="-n -v", writes="-o"),
+    "grep": _subcommand("-O", "-e -f -A -B -C -m"),
+    "init": _subcommand(writes="--separate-git-dir"),
+    "ls-files": _subcommand(valued="-x -X --exclude"),
+    "merge": _subcommand("-S", "-m -F -s -X"),
+    "rebase": _subcommand("-x -S", "-s -X -C --onto"),
+    "revert": _subcommand("-S", "-m -X"),
+    "tag": _subcommand("-s -u", "-m -F --message --file --sort --format"),
 }
+_OTHER: Final = _subcommand()
 _RUNS: Final = names(
     "difftool mergetool filter-branch daemon instaweb web--browse credential send-email "
     "submodule bisect hook maintenance for-each-repo cvsserver shell upload-pack config alias "
-    "http-backend fast-import remote-ext p4 svn gui citool gitk"
+    "http-backend fast-import remote-ext p4 svn gui citool gitk help"
 )
 
 
-def check(rest: Sequence[Word]) -> None:
-    """Raise NotUnderstood when git's arguments may execute, redirect or write elsewhere.
+def inside(rest: Sequence[Word]) -> Judged:
+    """What git's arguments come to. Raises NotUnderstood when they may execute or redirect.
 
     Before the subcommand nearly every option changes what runs (`-c`, `-C`, `-p`,
     `--exec-path`, `--git-dir`); after it the letters are the subcommand's own.
@@ -45,13 +68,9 @@ def check(rest: Sequence[Word]) -> None:
             raise NotUnderstood(f"git {rest[at].value} before the subcommand changes what runs")
         at += 1
     if at == len(rest):
-        return
+        return Judged()
     subcommand = rest[at].value
     if not rest[at].fixed or subcommand in _RUNS:
         raise NotUnderstood(f"git {subcommand} runs more than its name says")
-    after = rest[at + 1 :]
-    found = forbidden_option(_ANYWHERE, after)
-    if found is None and subcommand in _LETTERS:
-        found = forbidden_option(_LETTERS[subcommand], after)
-    if found is not None:
-        raise NotUnderstood(f"git {subcommand} {found} executes or writes")
+    shape = _SUBCOMMANDS.get(subcommand, _OTHER)
+    return judged(f"git {subcommand}", shape, rest[at + 1 :])

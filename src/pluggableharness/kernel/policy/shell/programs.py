@@ -1,15 +1,26 @@
-"""Programs that run their arguments, and options that execute or write (K7).
+"""What a command does by its own words: run others, write files, or what nobody knows (K7).
 
-A list of this sort is never complete. It makes rules over well-known programs mean what their
-author thinks; a program that is not on it does what its author lets it.
+Lists of programs are never complete. They make rules over well-known programs mean what their
+author thinks; a program that is on none does what its author lets it.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from pluggableharness.kernel.policy.shell import git
-from pluggableharness.kernel.policy.shell.options import Options, forbidden_option, names
+from pluggableharness.kernel.policy.shell import builtins, git
+from pluggableharness.kernel.policy.shell.known import (
+    COMPILER,
+    COMPILERS,
+    INTERPRETERS,
+    OTHERS,
+    TAR,
+    TAR_THAT_WRITES,
+    TAR_WRITES,
+    WRITERS,
+)
+from pluggableharness.kernel.policy.shell.options import Shape, judged, names
+from pluggableharness.kernel.policy.shell.readers import READERS
 from pluggableharness.kernel.policy.shell.sed import simple_script
 from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word
 
@@ -24,6 +35,20 @@ class Inner:
     words: tuple[Word, ...] = ()
     line: str | None = None
     completed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a command does by its own words: what it runs, the files that it writes, and the
+    options of which nothing is known. `told` says that its name tells that it writes."""
+
+    inner: tuple[Inner, ...] = ()
+    writes: tuple[str, ...] = ()
+    unproven: tuple[str, ...] = ()
+    told: bool = False
+
+
+_UNKNOWN: Final = Shape()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +83,24 @@ _WRAPPERS: Final = {
     "caffeinate": _wrapper("-i -d -m -s"),
 }
 _XARGS: Final = _wrapper(
-    "-0 -r -t -x --null --no-run-if-empty --verbose --exit",
+    # Those two may be given a value, but only behind "=".
+    "-0 -r -t -x --null --no-run-if-empty --verbose --exit --replace --max-lines",
     "-I -n -P -L -d -E -s -a --max-args --max-procs --max-lines --delimiter --arg-file --replace",
 )
 _SHELLS: Final = names("sh bash dash zsh ksh ash fish")
 _RUNS_ARGUMENTS: Final = names(
-    "eval source . trap alias unalias enable hash bind complete compgen shopt set mapfile "
-    "readarray read getopts fc time coproc parallel watch entr strace ltrace gdb lldb script su "
+    "time parallel watch entr strace ltrace gdb lldb script su "
     "runuser sg flock chroot unshare nsenter setpriv capsh systemd-run ssh rsh mosh tmux screen at "
     "batch crontab awk gawk mawk nawk npx uvx bunx expect tclsh m4 ed ex vi vim nvim emacs "
     "osascript powershell pwsh cmd wsl torsocks proxychains firejail bwrap fakeroot "
     "dbus-run-session xvfb-run chronic unbuffer prlimit taskset numactl chrt run-parts "
     "start-stop-daemon ld.so ld-linux-x86-64.so.2 toybox perf valgrind "
-    "hyperfine direnv runcon nixos-rebuild"
+    "hyperfine direnv runcon nixos-rebuild view rview vimdiff gvim rvim nvi kak hx micro joe nano "
+    "pico mg busybox-static rlwrap socat faketime choom pkexec chpst setuidgid softlimit envdir "
+    "envuidgid pgrphack setlock cgexec srun sbatch mpirun mpiexec qsub pssh irb ghci jshell dc "
+    "gnuplot octave sqlite3 psql mysql mariadb mongosh redis-cli ts-node tsx watchexec nodemon "
+    "reptyr screen byobu dtach abduco scriptreplay sshpass autossh pexec rush wine mono qemu "
+    "guile racket sbcl clisp ocaml elixir erl iex groovy scala raku mail mailx mutt"
 )
 _BY_SUBCOMMAND: Final = {
     "uv": frozenset(["run", "tool"]),
@@ -89,62 +119,7 @@ _BY_SUBCOMMAND: Final = {
     "kubectl": frozenset(["exec", "run", "debug"]),
     "rustup": frozenset(["run"]),
     "nix": frozenset(["run", "shell", "develop"]),
-}
-_INTERPRETERS: Final = {
-    "python": Options("c"),
-    "pypy": Options("c"),
-    "perl": Options("eE"),
-    "ruby": Options("e"),
-    "node": Options("epr", ("--eval", "--print", "--require", "--import", "--loader")),
-    "deno": Options("", ("--eval", "eval")),
-    "php": Options("rBRE", ("--run",)),
-    "lua": Options("e"),
-    "Rscript": Options("e"),
-}
-_EXECUTING: Final = {
-    "rg": Options("z", ("--pre", "--hostname-bin", "--search-zip")),
-    "fd": Options("xX", ("--exec", "--exec-batch")),
-    "fdfind": Options("xX", ("--exec", "--exec-batch")),
-    "ag": Options("", ("--pager",)),
-    "ack": Options("", ("--pager", "--ackrc")),
-    "bat": Options("", ("--pager",)),
-    "man": Options("PH", ("--pager", "--html", "--preprocessor")),
-    "sort": Options("oT", ("--output", "--compress-program", "--temporary-directory")),
-    "tree": Options("o"),
-    "tar": Options(
-        "IF",
-        (
-            *("--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command"),
-            *("--info-script", "--new-volume-script", "--rmt-command"),
-        ),
-    ),
-    "zip": Options("T", ("--unzip-command", "--test")),
-    "rsync": Options("e", ("--rsh", "--rsync-path")),
-    "scp": Options("SoF"),
-    "sftp": Options("SoFb"),
-    "curl": Options(
-        "oOKDcT",
-        (
-            *("--output", "--remote-name", "--config", "--dump-header", "--cookie-jar"),
-            *("--trace", "--trace-ascii", "--upload-file", "--output-dir", "--hsts"),
-            *("--alt-svc", "--stderr"),
-        ),
-    ),
-    "wget": Options("", ("--use-askpass", "--config", "--execute"), ("-e",)),
-    "make": Options("fCIE", ("--eval", "--file", "--makefile", "--directory", "--include-dir")),
-    "npm": Options("C", ("--script-shell", "--prefix", "--node-options")),
-    "pnpm": Options("C", ("--script-shell", "--dir", "--node-options")),
-    "yarn": Options("", ("--cwd", "--script-shell", "--node-options")),
-    "go": Options(
-        "",
-        ("--exec", "--toolexec", "--vettool", "--overlay", "--modfile"),
-        ("-exec", "-toolexec", "-vettool", "-C", "-overlay", "-modfile"),
-    ),
-    "cargo": Options("C", ("--config", "--manifest-path")),
-    "gcc": Options("", (), ("-wrapper",)),
-    "date": Options("s", ("--set",)),
-    "yq": Options("i", ("--inplace",)),
-    "file": Options("C", ("--compile",)),
+    "deno": frozenset(["eval", "repl"]),
 }
 _DIRECTORIES: Final = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/")
 _FIND_RUNS: Final = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
@@ -185,7 +160,8 @@ def runs_anything(program: str) -> bool:
         base in ("find", "xargs", "sed")
         or base in _SHELLS | _RUNS_ARGUMENTS
         or base in _WRAPPERS
-        or base.rstrip("0123456789.") in _INTERPRETERS
+        or base in builtins.NOT_PLAIN
+        or base.rstrip("0123456789.") in INTERPRETERS
     )
 
 
@@ -195,49 +171,84 @@ def needs_subcommand(program: str) -> bool:
     return base == "git" or base in _BY_SUBCOMMAND
 
 
-def inner_of(program: str, words: Sequence[Word]) -> list[Inner]:
-    """What a command runs besides itself; `words` are all of its words.
+def inside(program: str, words: Sequence[Word]) -> Inside:
+    """What a command does by its own words; `words` are all of them.
 
     Raises NotUnderstood when it may run or write what its words do not show.
     """
     base = program.rpartition("/")[2]
     rest = words[1:]
     if base in _SHELLS:
-        return [_shell(base, rest)]
+        return Inside((_shell(base, rest),))
     if base == "find":
-        return _find(rest)
+        return Inside(tuple(_find(rest)))
     if base == "xargs":
-        return [_looked_through(_XARGS, base, rest, completed=True)]
+        return Inside((_xargs(rest),))
     if base in _WRAPPERS:
-        return [_looked_through(_WRAPPERS[base], base, rest)]
-    _refuse(base, rest)
-    return []
-
-
-def _refuse(base: str, rest: Sequence[Word]) -> None:
-    """Raise NotUnderstood for a program, a subcommand or an option that runs or writes."""
+        return Inside((_looked_through(_WRAPPERS[base], base, rest),))
     if base in _RUNS_ARGUMENTS:
         raise NotUnderstood(f"{base} runs its arguments, or changes what others mean")
+    if base in builtins.PLAIN or base in builtins.NOT_PLAIN:
+        builtins.check(base, rest)
+        return Inside()
     if base == "git":
-        git.check(rest)
-    elif base == "sed":
+        found = git.inside(rest)
+        return Inside((), tuple(found.writes), tuple(found.unproven))
+    if base == "sed":
         simple_script(rest)
-    interpreter = _INTERPRETERS.get(base.rstrip("0123456789."))
-    if interpreter is not None and not any(not one.value.startswith("-") for one in rest):
-        raise NotUnderstood(f"{base} runs what it is given")
-    options = interpreter or _EXECUTING.get(base)
-    if options is not None and (found := forbidden_option(options, rest)):
-        raise NotUnderstood(f"{base} {found} executes or writes")
+        return Inside()
+    return _by_shape(base, rest)
+
+
+def _by_shape(base: str, rest: Sequence[Word]) -> Inside:
     subcommands = _BY_SUBCOMMAND.get(base)
     if subcommands is not None and any(one.value in subcommands for one in rest):
         raise NotUnderstood(f"{base} runs its arguments")
-    if base == "make" and any("=" in one.value for one in rest):
-        raise NotUnderstood("a variable given to make changes what it runs")
+    interpreter = INTERPRETERS.get(base.rstrip("0123456789."))
+    shape = interpreter or _shape(base, rest)
+    found = judged(base, shape, rest)
+    if interpreter is not None and not _asks_version(rest):
+        script = found.operands[0] if found.operands else ""
+        if script in ("", "-") or script.startswith(("/dev/", "/proc/")):
+            raise NotUnderstood(f"{base} runs what it is given")
+    return Inside((), tuple(found.writes), tuple(found.unproven), told=shape.trade)
 
 
-def _looked_through(
-    wrapper: _Wrapper, base: str, rest: Sequence[Word], *, completed: bool = False
-) -> Inner:
+def _shape(base: str, rest: Sequence[Word]) -> Shape:
+    if base in ("tar", "gtar", "bsdtar"):
+        modes = (one.value for one in (rest[:1] if rest else ()))
+        options = (one.value for one in rest if one.value.startswith("-"))
+        writes = any(TAR_WRITES.fullmatch(one) for one in (*modes, *options))
+        return TAR_THAT_WRITES if writes else TAR
+    if COMPILERS.fullmatch(base):
+        return COMPILER
+    return READERS.get(base) or WRITERS.get(base) or OTHERS.get(base) or _UNKNOWN
+
+
+def _asks_version(rest: Sequence[Word]) -> bool:
+    return len(rest) == 1 and rest[0].value == "--version"
+
+
+def _xargs(rest: Sequence[Word]) -> Inner:
+    """What xargs runs; it completes the words, and replaces what `-I` names in each of them."""
+    words = _looked_through(_XARGS, "xargs", rest).words
+    own = [one.value for one in rest[: len(rest) - len(words)]]
+    for at, value in enumerate(own):
+        if value == "-I":
+            words = _replaced(words, own[at + 1])
+        elif value.startswith("-I"):
+            words = _replaced(words, value[2:])
+        elif value.startswith("--replace"):
+            words = _replaced(words, value.partition("=")[2] or "{}")
+    return Inner(words, completed=True)
+
+
+def _replaced(words: Sequence[Word], mark: str) -> tuple[Word, ...]:
+    """Words of which those with a mark in them are not known."""
+    return tuple(Word(one.value, one.fixed and mark not in one.value) for one in words)
+
+
+def _looked_through(wrapper: _Wrapper, base: str, rest: Sequence[Word]) -> Inner:
     at, operands = 0, wrapper.operands
     while at < len(rest):
         if not rest[at].fixed:
@@ -246,7 +257,7 @@ def _looked_through(
         option, equals, _ = value.partition("=")
         if operands < wrapper.operands or not value.startswith("-") or value == "-":
             if operands == 0:
-                return Inner(tuple(rest[at:]), completed=completed)
+                return Inner(tuple(rest[at:]))
             operands -= 1
             at += 1
         elif value in wrapper.flags or (equals and option in wrapper.valued):
@@ -280,7 +291,7 @@ def _find(rest: Sequence[Word]) -> list[Inner]:
             words = tuple(rest[at + 1 : end])
             if not words or not all(one.fixed for one in words):
                 raise NotUnderstood(f"find {values[at]} without what it runs")
-            found.append(Inner(words, completed=True))
+            found.append(Inner(_replaced(words, "{}"), completed=True))
             at = end
         at += 1
     return found

@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from posixpath import join
 
-from pluggableharness.kernel.policy.shell.programs import Inner, inner_of, program_name
+from pluggableharness.kernel.policy.shell.programs import Inner, inside, program_name
 from pluggableharness.kernel.policy.shell.tree import Simple, simple_commands
 from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word
 
 _MOST_CHARACTERS = 10_000
 _MOST_NESTED = 5
+_MOST_MOVES = 6
 _MOVES = frozenset(["cd", "pushd", "popd"])
+_NO_FILES = frozenset(["-", "/dev/null", "/dev/stdout", "/dev/stderr"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,8 @@ class Command:
     words with the quoting undone. `redirects_to` are the files that it writes to by redirect.
     `substitutes` says that some of its words are made by another command, or by the wrapper
     that runs it, and are not known here. `env` is always empty, since an assignment makes the view
-    unusable.
+    unusable. `unproven` are its options of which nothing is known; conditions do not see them, but
+    an allow must hold their text.
     """
 
     program: str
@@ -28,6 +32,7 @@ class Command:
     redirects_to: tuple[str, ...] = ()
     substitutes: bool = False
     env: tuple[str, ...] = ()
+    unproven: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, object]:
         """The command as conditions see it."""
@@ -45,13 +50,16 @@ class ShellView:
     """What a command line runs, writes and reads.
 
     `unusable` is empty, or says why none of the rest can be relied on. `writes` and `reads` are
-    the files of redirects, as written. A wrapper stands among `commands` before what it runs.
+    the files of redirects, as written, and `writes` also those that programs known to write are
+    given; `unexpected` are the ones of which no program's name tells. A wrapper stands among
+    `commands` before what it runs.
     """
 
     commands: tuple[Command, ...] = ()
     writes: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     unusable: str = ""
+    unexpected: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=512)
@@ -73,7 +81,9 @@ class _Gathered:
     """What has been found so far, in the order in which it is written."""
 
     commands: list[Command] = field(default_factory=list)
-    writes: list[str] = field(default_factory=list)
+    redirected: list[str] = field(default_factory=list)
+    unexpected: list[str] = field(default_factory=list)
+    expected: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
 
     def line(self, line: str, depth: int) -> None:
@@ -82,7 +92,8 @@ class _Gathered:
         if depth > _MOST_NESTED:
             raise NotUnderstood("shells within shells")
         for simple in simple_commands(line):
-            self._redirects(simple)
+            self.redirected += simple.writes
+            self.reads += simple.reads
             if simple.words:
                 self._command(tuple(simple.words), simple, depth, completed=False)
 
@@ -90,11 +101,13 @@ class _Gathered:
         if not self.commands:
             raise NotUnderstood("it runs no command")
         self._check_moves()
-        return ShellView(tuple(self.commands), tuple(self.writes), tuple(self.reads))
-
-    def _redirects(self, simple: Simple) -> None:
-        self.writes += [path for path in simple.writes if path not in self.writes]
-        self.reads += [path for path in simple.reads if path not in self.reads]
+        unexpected = (*self.redirected, *self.unexpected)
+        return ShellView(
+            tuple(self.commands),
+            tuple(dict.fromkeys((*unexpected, *self._moved(self.expected)))),
+            tuple(dict.fromkeys(self.reads)),
+            unexpected=tuple(dict.fromkeys(unexpected)),
+        )
 
     def _command(
         self, words: tuple[Word, ...], simple: Simple, depth: int, *, completed: bool
@@ -104,8 +117,13 @@ class _Gathered:
         program = program_name(words[0])
         argv = (program, *(one.value for one in words[1:]))
         unknown = simple.substitutes or completed
-        self.commands.append(Command(program, argv, tuple(simple.writes), unknown))
-        for inner in inner_of(program, words):
+        does = inside(program, words)
+        written = [path for path in does.writes if path not in _NO_FILES]
+        (self.expected if does.told else self.unexpected).extend(written)
+        self.commands.append(
+            Command(program, argv, tuple(simple.writes), unknown, unproven=does.unproven)
+        )
+        for inner in does.inner:
             self._inner(inner, simple, depth + 1, completed)
 
     def _inner(self, inner: Inner, simple: Simple, depth: int, completed: bool) -> None:
@@ -117,10 +135,35 @@ class _Gathered:
 
     def _check_moves(self) -> None:
         """A relative path means something else once the directory may have changed."""
-        if not any(command.program in _MOVES for command in self.commands):
+        if not self._moves():
             return
-        named = [command.program for command in self.commands]
-        if any(not path.startswith("/") for path in (*self.writes, *self.reads)):
+        paths = (*self.redirected, *self.unexpected, *self.reads)
+        if any(not path.startswith("/") for path in paths):
             raise NotUnderstood("a redirect to a relative path beside a change of directory")
-        if any(name.startswith("./") for name in named):
+        if any(command.program.startswith("./") for command in self.commands):
             raise NotUnderstood("a program by a relative path beside a change of directory")
+
+    def _moved(self, paths: list[str]) -> list[str]:
+        """Paths from wherever the line may have gone by then."""
+        moves = self._moves()
+        found = list(paths)
+        if all(path.startswith("/") for path in found):
+            return found
+        if len(moves) > _MOST_MOVES:
+            raise NotUnderstood("it changes the directory too often")
+        for move in moves:
+            target = _target(move)
+            found += [join(target, path) for path in found if not path.startswith("/")]
+        return found
+
+    def _moves(self) -> list[Command]:
+        """The commands that change the directory, the last one first."""
+        return [one for one in reversed(self.commands) if one.program in _MOVES]
+
+
+def _target(move: Command) -> str:
+    """Where a command goes to. Raises NotUnderstood where its words do not say."""
+    target = move.argv[-1]
+    if len(move.argv) == 1 or move.substitutes or target[0:1] in ("-", "+", ""):
+        raise NotUnderstood(f"a relative path beside {' '.join(move.argv)}, which may go anywhere")
+    return target
