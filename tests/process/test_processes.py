@@ -1,6 +1,7 @@
 """Running a command to its end, as a provider's author does it."""
 
 import asyncio
+import errno
 import os
 import sys
 from collections.abc import Mapping
@@ -105,3 +106,24 @@ async def test_a_pipe_that_someone_else_holds_does_not_hold_the_end(tmp_path: Pa
     assert events == [Chunk(b"hi\n", "stdout"), Ending(0)]
     for write_end in held:
         os.close(write_end)
+
+
+@pytest.mark.req("K10a")
+async def test_in_another_folder_than_the_one_meant_nothing_is_run(tmp_path: Path) -> None:
+    """However it is reached: what counts is the folder in which the command would find itself."""
+    (tmp_path / "meant").mkdir()
+    (tmp_path / "other").mkdir()
+    status = (tmp_path / "meant").stat()
+    meant = (status.st_dev, status.st_ino)
+    link = tmp_path / "link"
+    link.symlink_to("meant")
+    argv = ["bash", "-c", "echo x >made"]
+    async with running(argv, cwd=link, env=ENVIRONMENT, folder=meant) as child:
+        await rest(child)
+    link.unlink()
+    link.symlink_to("other")
+    with pytest.raises(OSError) as refused:
+        async with running(argv, cwd=link, env=ENVIRONMENT, folder=meant):
+            pytest.fail("it ran")
+    assert refused.value.errno == errno.ESTALE
+    assert (tmp_path / "meant/made").exists() and not (tmp_path / "other/made").exists()

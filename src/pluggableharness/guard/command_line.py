@@ -48,6 +48,7 @@ def guarded(
     status: int,
     grace_s: float = GRACE_S,
     confinement: Confinement = UNCONFINED,
+    folder: tuple[int, int] | None = None,
 ) -> list[str]:
     """Return the command line that runs `argv` under a guard (K16).
 
@@ -64,10 +65,15 @@ def guarded(
       could not do its work; then `exit CODE` or `signal NUMBER` as soon as the command itself
       has ended. End-of-file means that nothing of the tree is left.
 
+    `folder` is device and inode of the only folder to run the command in, however the process
+    got there; in another one nothing is run, and `failed` says ESTALE (K10a).
+
     The guard's own exit code is the command's, or 128 + the signal's number, or 127.
     """
     if not argv or not sys.executable:
         raise ValueError("a guard needs a command to run, and the interpreter that runs itself")
     interpreter = [sys.executable, "-I", "-S", "-X", "utf8", "-c", _PROGRAM]
     descriptors = (lifeline, status, confinement.rules, confinement.filter)
-    return [*confinement.prefix, *interpreter, *map(str, descriptors), str(grace_s), *argv]
+    meant = "" if folder is None else f"{folder[0]}:{folder[1]}"
+    numbers = (*map(str, descriptors), str(grace_s))
+    return [*confinement.prefix, *interpreter, *numbers, meant, *argv]

@@ -42,17 +42,24 @@ async def start(
     stderr: int | IO[bytes] = subprocess.DEVNULL,
     grace_s: float = GRACE_S,
     confinement: Confinement = UNCONFINED,
+    folder: tuple[int, int] | None = None,
 ) -> "GuardedProcess":
     """Start a command under a guard and return once it is running (K16).
 
-    The streams are as `subprocess.Popen` takes them, PIPE included. Raises the OSError that
+    The streams are as `subprocess.Popen` takes them, PIPE included. `folder` is device and
+    inode of what `cwd` has to be. Raises the OSError that
     kept the command from being executed, with the program or the folder as its `filename`, and
     GuardLost when the guard could not work.
     """
     lifeline_r, lifeline_w = os.pipe()
     status_r, status_w = os.pipe()
     command_line = guarded(
-        argv, lifeline=lifeline_r, status=status_w, grace_s=grace_s, confinement=confinement
+        argv,
+        lifeline=lifeline_r,
+        status=status_w,
+        grace_s=grace_s,
+        confinement=confinement,
+        folder=folder,
     )
     try:
         guard = subprocess.Popen(  # noqa: ASYNC220 - a vfork and an exec; see the module's docstring

@@ -32,26 +32,28 @@ death, which the 2 s of an orderly stop would not leave."""
 LONGEST_FREEZE_S = 2.0
 STRIKE_PAUSE_MS = 20
 NOT_STARTED = 127
+ANOTHER_FOLDER = 116  # ESTALE
 FROM_A_TERMINAL = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
 
 
 def run_from_arguments() -> None:
     """Serve the command line that `guarded` builds.
 
-    LIFELINE STATUS RULES FILTER GRACE COMMAND …
+    LIFELINE STATUS RULES FILTER GRACE FOLDER COMMAND …
     """
-    lifeline, status, rules, program, grace_s, *command = sys.argv[1:]
-    confinement = int(rules), int(program)
+    lifeline, status, rules, program, grace_s, folder, *command = sys.argv[1:]
+    guard = Guard(int(lifeline), int(status), float(grace_s))
     # No interpreter to tidy up: leaving at once saves every command a millisecond or two.
-    posix._exit(main(int(lifeline), int(status), float(grace_s), command, confinement))
+    posix._exit(main(guard, folder, command, (int(rules), int(program))))
 
 
-def main(
-    lifeline: int, status: int, grace_s: float, command: list[str], confinement: tuple[int, int]
-) -> int:
+def main(guard: "Guard", folder: str, command: list[str], confinement: tuple[int, int]) -> int:
     """Set up the guard and run the command; returns the exit code to mirror."""
-    guard = Guard(lifeline, status, grace_s)
     try:
+        here = posix.stat(".")
+        if folder and folder != f"{here.st_dev}:{here.st_ino}":
+            guard.report(f"failed {ANOTHER_FOLDER}")
+            return NOT_STARTED
         environment = initial_environment()
         prctl(PR_SET_DUMPABLE, 0)  # that environment may hold a provider's secrets
         prctl(PR_SET_CHILD_SUBREAPER, 1)

@@ -41,6 +41,8 @@ class Call(Struct, frozen=True):
     tool_name: str
     arguments: Mapping[str, Any]
     working_directory: str
+    places: Mapping[str, str] = {}
+    """Where its paths led when the kernel judged it, by their absolute text (K10a)."""
 
 
 class Ending:
@@ -145,6 +147,7 @@ class Runner:
             events,
             self._callbacks,
             self.redactor,
+            call.places,
         )
 
     def settings(self) -> Any:

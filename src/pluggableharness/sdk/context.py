@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from posixpath import join
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
 from pluggableharness.sdk.callbacks import (
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 
+_NOWHERE: Mapping[str, str] = {}
+
 
 class Context(Generic[S]):
     """One call, as its function sees it (P9, P10, P32).
@@ -37,6 +40,7 @@ class Context(Generic[S]):
         "_call",
         "_callbacks",
         "_events",
+        "_places",
         "_redactor",
         "_working_directory",
         "report",
@@ -51,8 +55,10 @@ class Context(Generic[S]):
         events: EventStream,
         callbacks: Callbacks,
         redactor: Redactor,
+        places: Mapping[str, str] = _NOWHERE,
     ) -> None:
         self._call = call
+        self._places = places
         self._working_directory = working_directory
         self._events = events
         self._callbacks = callbacks
@@ -91,6 +97,15 @@ class Context(Generic[S]):
         from pathlib import Path
 
         return Path(self._working_directory)
+
+    def approved(self, path: str) -> str | None:
+        """The real absolute path that a path of the arguments led to when the call was approved.
+
+        What the call then opens has to be just that, with no link on the way: what was shown
+        and judged is not what a link leads to meanwhile (K10a). None where the kernel does not
+        say, as for a data source, and the path itself is all there is to go by.
+        """
+        return self._places.get(join(self._working_directory, path))
 
     async def output(self, data: bytes | bytearray | memoryview, stream: Stream = "stdout") -> None:
         """Send output of a child process. Waits while the consumer is slow (P14)."""

@@ -54,15 +54,18 @@ async def running(
     stdin: int = subprocess.DEVNULL,
     timeout_s: float | None = None,
     confinement: Confinement | None = None,
+    folder: tuple[int, int] | None = None,
 ) -> AsyncIterator[Child]:
     """Run a command while the block runs, and have everything gone when it is left (C11).
 
     `stdin` is a descriptor; by default the command finds it empty. After `timeout_s` seconds
     the command is stopped and `timed_out` is set; the events go on until all is gone.
-    `confinement` puts it into a sandbox, of which nothing is known here.
+    `confinement` puts it into a sandbox, of which nothing is known here. `folder` is device and
+    inode of what `cwd` has to be: a path may lead elsewhere by the time it is used.
 
     Raises:
-        OSError: the command cannot be executed; `filename` is the program or the folder.
+        OSError: the command cannot be executed; `filename` is the program or the folder. ESTALE
+            says that the folder is another than was meant.
         GuardLost: the guard was killed or could not work.
     """
     with _Outputs() as outputs:
@@ -74,6 +77,7 @@ async def running(
             stdout=outputs.write_ends["stdout"],
             stderr=outputs.write_ends["stderr"],
             confinement=confinement or Confinement(),
+            folder=folder,
         )
         outputs.close_write_ends()
         child = Child(process, outputs)

@@ -183,11 +183,19 @@ class _Kernel:
 class Tool:
     """An open provider: call it with an operation's name and arguments."""
 
-    def __init__(self, runner: Runner, kernel: _Kernel, cwd: Path, session_id: str) -> None:
+    def __init__(
+        self,
+        runner: Runner,
+        kernel: _Kernel,
+        cwd: Path,
+        session_id: str,
+        places: Mapping[str, str],
+    ) -> None:
         self._runner = runner
         self._kernel = kernel
         self._cwd = cwd
         self._session_id = session_id
+        self._places = places
         self._numbers = count(1)
         self._running: set[RunningCall] = set()
 
@@ -244,7 +252,8 @@ class Tool:
     def _call(self, tool_name: str, session_id: str | None, arguments: dict[str, Any]) -> Call:
         number = next(self._numbers)
         ref = CallRef(f"call-{number}", session_id or self._session_id, "turn-1")
-        return Call(ref, tool_name, from_struct(to_struct(arguments)), str(self._cwd))
+        given = from_struct(to_struct(arguments))
+        return Call(ref, tool_name, given, str(self._cwd), self._places)
 
     async def _close(self) -> None:
         for running in tuple(self._running):
@@ -259,11 +268,13 @@ async def opened(
     settings: Mapping[str, Any] | None = None,
     session_id: str = "session-1",
     run_session: RunSession | None = None,
+    places: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Tool]:
     """Open a provider for calls; calls that still run at the end are cancelled.
 
     `settings` is the decoded provider block, `cwd` the working directory of the calls, and
-    `run_session` answers what the calls ask of the kernel.
+    `run_session` answers what the calls ask of the kernel. `places` are what a kernel that looks
+    says of the calls' paths, from absolute text to real path; they may be changed meanwhile.
 
     Raises:
         InvalidArguments: the settings are not what the provider declares.
@@ -271,7 +282,7 @@ async def opened(
     kernel = _Kernel(run=run_session)
     runner = Runner(provider, kernel)
     runner.configure(from_struct(to_struct(settings or {})))
-    tool = Tool(runner, kernel, Path(cwd), session_id)
+    tool = Tool(runner, kernel, Path(cwd), session_id, {} if places is None else places)
     try:
         yield tool
     finally:

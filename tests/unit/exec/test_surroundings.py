@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pluggableharness.providers.exec.environment import command_environment
-from pluggableharness.providers.exec.places import folder_of
+from pluggableharness.providers.exec.places import Folder, folder_of
 from pluggableharness.providers.exec.provider import BashResult, provider
 from pluggableharness.providers.exec.script import LONGEST_ARGUMENT, invocation
 from pluggableharness.sdk import InvalidArguments, NotFound
@@ -63,22 +63,22 @@ def test_only_a_command_too_long_for_an_argument_is_read_from_stdin() -> None:
 @pytest.mark.req("P9")
 def test_a_folder_is_found_from_the_session_s_working_directory(tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
-    assert folder_of(tmp_path, None) == (tmp_path, None)
-    assert folder_of(tmp_path, "below") == (tmp_path / "below", None)
-    assert folder_of(tmp_path / "below", "..")[0].resolve() == tmp_path
-    assert folder_of(tmp_path, "/usr") == (Path("/usr"), None)
+    assert folder_of(tmp_path, None) == Folder(tmp_path)
+    assert folder_of(tmp_path, "below") == Folder(tmp_path / "below")
+    assert folder_of(tmp_path / "below", "..").path.resolve() == tmp_path
+    assert folder_of(tmp_path, "/usr") == Folder(Path("/usr"))
 
 
 @pytest.mark.req("C10")
 def test_the_nearest_folder_stands_in_for_a_session_s_that_is_gone(tmp_path: Path) -> None:
     """Case exec-11: a deleted working directory must not fail every later command."""
     gone = tmp_path / "a" / "b"
-    assert folder_of(gone, None) == (
+    assert folder_of(gone, None) == Folder(
         tmp_path,
         f"{gone} does not exist any more: ran in {tmp_path}",
     )
     (tmp_path / "a").write_text("a file now")
-    assert folder_of(gone, None)[0] == tmp_path
+    assert folder_of(gone, None).path == tmp_path
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from pluggableharness.kernel.domain.outcome import (
 )
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.wire import tool_pb2
+from pluggableharness.wire.places import PLACES, PLACES_BYTES
 from pluggableharness.wire.structs import fill_struct, from_struct, to_struct
 
 KINDS = members(Kind, tool_pb2.ToolKind, "TOOL_KIND")
@@ -83,6 +84,17 @@ def call_to_wire(call: Call) -> tool_pb2.ToolCall:
     raw = tool_pb2.ToolCall()
     fill_call(raw, call)
     return raw
+
+
+def places_to_metadata(call: Call) -> tuple[tuple[str, bytes], ...]:
+    """Return what goes beside a call's message: where its paths led when it was judged (K10a).
+
+    Our SDK hands it to the provider, which then opens just these; any other ignores it. What a
+    header has no room for stays behind.
+    """
+    known = {path: real for path, real in call.places.items() if real}
+    data = json.dumps(known).encode()
+    return ((PLACES, data),) if known and len(data) <= PLACES_BYTES else ()
 
 
 def lead_up_from_wire(raw: tool_pb2.ToolEvent) -> LeadUp:

@@ -1,6 +1,7 @@
 """A tool call on its way: what the model wrote, and what the kernel made of it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Failure
@@ -39,7 +40,10 @@ class Call:
     """A call whose operation exists and whose arguments conform to its input schema (P7, P8).
 
     `id` is the kernel's: unique, and carried by everything emitted about the call.
-    `deadline_s` is how long Invoke may take, in seconds; None for no limit (K14).
+    `deadline_s` is how long Invoke may take, in seconds; None for no limit (K14). `places` is
+    what the system said when the call was judged: from each absolute path that the call may
+    write to, as it is written, to the real one that it led to, "" where that could not be told
+    (K5a, K10a). It holds the working directory too. Empty where nobody has looked.
     """
 
     id: str
@@ -48,6 +52,7 @@ class Call:
     context: CallContext
     tool_use_id: str = ""
     deadline_s: float | None = None
+    places: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

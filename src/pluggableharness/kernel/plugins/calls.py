@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from math import inf
 from typing import Any, Final, assert_never
 
-from pluggableharness.kernel.codec.tool import fill_call
+from pluggableharness.kernel.codec.tool import fill_call, places_to_metadata
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.cancelled import CallCancelled
 from pluggableharness.kernel.domain.operation import Kind
@@ -80,7 +80,8 @@ class Calls:
         await self._take_slot(call)
         slot = Slot(self._slots)
         try:
-            outcome = await self._fly(Flight(call, self._invoke(data), slot), heard)
+            rpc = self._invoke(data, metadata=places_to_metadata(call))
+            outcome = await self._fly(Flight(call, rpc, slot), heard)
         finally:
             slot.give_back()
         self.any_succeeded |= isinstance(outcome, Success)

@@ -6,7 +6,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from pluggableharness.kernel.codec.render import render_from_wire
-from pluggableharness.kernel.codec.tool import call_to_wire
+from pluggableharness.kernel.codec.tool import call_to_wire, places_to_metadata
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.event import Producer
 from pluggableharness.kernel.domain.operation import Operation
@@ -155,7 +155,8 @@ class ProviderProcess:
         grpc = grpc_aio()
         try:
             request = tool_pb2.PreviewRequest(call=call_to_wire(call))
-            answer = await self._preview(request.SerializeToString())
+            places = places_to_metadata(call)
+            answer = await self._preview(request.SerializeToString(), metadata=places)
             response = tool_pb2.PreviewResponse.FromString(answer)
             return render_from_wire(response.preview) if response.HasField("preview") else None
         except grpc.aio.AioRpcError as error:

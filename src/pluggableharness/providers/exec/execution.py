@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pluggableharness.providers.exec.places import Folder, led_elsewhere
 from pluggableharness.providers.exec.record import Record
 from pluggableharness.providers.exec.sandbox import Sandbox
 from pluggableharness.sdk import (
@@ -27,7 +28,7 @@ class Work:
     """A command line, what it finds, and what confines it."""
 
     argv: list[str]
-    folder: Path
+    folder: Folder
     env: Mapping[str, str]
     sandbox: Sandbox
     stdin: int = subprocess.DEVNULL
@@ -41,10 +42,11 @@ async def execute(ctx: Context[Any], record: Record, work: Work, timeout_s: floa
         asyncio.CancelledError: the call was cancelled; all is gone by then, and recorded.
     """
     try:
-        with work.sandbox.around(ctx.working_directory, work.folder) as confinement:
+        with work.sandbox.around(ctx.working_directory, work.folder.path) as confinement:
             async with running(
                 work.argv,
-                cwd=work.folder,
+                cwd=work.folder.path,
+                folder=work.folder.identity,
                 env=work.env,
                 stdin=work.stdin,
                 timeout_s=timeout_s,
@@ -53,7 +55,7 @@ async def execute(ctx: Context[Any], record: Record, work: Work, timeout_s: floa
                 await _follow(ctx, record, child)
                 return child.timed_out
     except OSError as error:
-        raise _not_started(error, work.argv[0], work.folder) from error
+        raise _not_started(error, work.argv[0], work.folder.path) from error
     except GuardLost as lost:
         raise ExecutionFailed(f"how the command ended is not known: {lost}") from lost
 
@@ -116,6 +118,8 @@ def _not_started(error: OSError, program: str, folder: Path) -> ToolFailure:
             "the command and the environment that is configured for it are together longer than "
             "the system passes to a program: write the command to a file and run that"
         )
+    if error.errno == errno.ESTALE:
+        return led_elsewhere(folder)
     if error.filename == str(folder):
         return PermissionDenied(f"cannot run in {folder}: {error.strerror}")
     if error.filename == program:

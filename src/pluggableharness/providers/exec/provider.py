@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from pluggableharness.providers.exec.environment import command_environment
 from pluggableharness.providers.exec.execution import Work, execute
-from pluggableharness.providers.exec.places import folder_of
+from pluggableharness.providers.exec.places import Folder, folder_of
 from pluggableharness.providers.exec.reading import PLAIN, command_line
 from pluggableharness.providers.exec.record import Record
 from pluggableharness.providers.exec.sandbox import Sandbox, chosen, for_reading
@@ -111,17 +111,19 @@ async def bash(
     everything it started is ended too, background jobs as well. No other call of this provider
     runs meanwhile. Of long output head and tail are returned, and all of it is kept in a file.
     """
-    folder, note = folder_of(ctx.working_directory, working_directory)
+    folder = _folder(ctx, working_directory)
     sandbox = ctx.settings.confined
     env = command_environment({**sandbox.environment(), **ctx.settings.env})
     with invocation(ctx.settings.shell, command) as (argv, stdin):
-        return await _run(ctx, Work(argv, folder, env, sandbox, stdin), note, timeout_s)
+        return await _run(ctx, Work(argv, folder, env, sandbox, stdin), timeout_s)
 
 
-async def _run(
-    ctx: Context[Settings], work: Work, note: str | None, timeout_s: float
-) -> BashResult:
-    record = Record(ctx.working_directory, note)
+def _folder(ctx: Context[Settings], asked: str | None) -> Folder:
+    return folder_of(ctx.working_directory, asked, ctx.approved(asked) if asked else None)
+
+
+async def _run(ctx: Context[Settings], work: Work, timeout_s: float) -> BashResult:
+    record = Record(ctx.working_directory, work.folder.note)
     try:
         timed_out = await execute(ctx, record, work, timeout_s)
         fields = await record.fields()
@@ -148,14 +150,16 @@ async def preview(
     description: str | None = None,
 ) -> Node:
     """Show the command as it would run: where, for how long, and how confined."""
-    folder, note = folder_of(ctx.working_directory, working_directory)
+    folder = _folder(ctx, working_directory)
     nodes: list[Node] = [Text(description)] if description else []
     nodes.append(CodeBlock(command, "bash"))
     nodes.append(
-        Text(f"in {folder}, at most {timeout_s:g} s, {ctx.settings.confined.says()}", Style.DIM)
+        Text(
+            f"in {folder.path}, at most {timeout_s:g} s, {ctx.settings.confined.says()}", Style.DIM
+        )
     )
-    if note:
-        nodes.append(Text(note, Style.WARNING))
+    if folder.note:
+        nodes.append(Text(folder.note, Style.WARNING))
     return Group(nodes)
 
 
@@ -193,10 +197,10 @@ async def shell_read(
     written out in full. Only the project and the system's programs are there to be seen.
     """
     _refuse_when_off(ctx.settings)
-    folder, note = folder_of(ctx.working_directory, working_directory)
+    folder = _folder(ctx, working_directory)
     sandbox = for_reading(ctx.settings.roots)
     env = command_environment({**sandbox.environment(), **ctx.settings.env, **PLAIN})
-    return await _run(ctx, Work(command_line(argv), folder, env, sandbox), note, timeout_s)
+    return await _run(ctx, Work(command_line(argv), folder, env, sandbox), timeout_s)
 
 
 def _refuse_when_off(settings: Settings) -> None:
@@ -219,11 +223,11 @@ async def preview_reading(
     try:
         _refuse_when_off(ctx.settings)
         line = command_line(argv)
-        folder, _ = folder_of(ctx.working_directory, working_directory)
+        folder = _folder(ctx, working_directory)
         says = for_reading(ctx.settings.roots).says()
     except ToolFailure as failure:
         return Text(f"This would fail: {failure.message}", Style.WARNING)
-    where = Text(f"in {folder}, at most {timeout_s:g} s, {says}", Style.DIM)
+    where = Text(f"in {folder.path}, at most {timeout_s:g} s, {says}", Style.DIM)
     return Group([CodeBlock(shlex.join(line), "bash"), where])
 
 

@@ -28,15 +28,18 @@ T = TypeVar("T")
 
 
 class Target(Struct, frozen=True):
-    """A path as a call gave it, and where it may lead."""
+    """A path as a call gave it, where it may lead, and where it led when that was approved."""
 
     path: str
     base: Path
     jail: Jail
+    approved: str | None
 
     def locate(self, *, make_folders: bool = False) -> Place:
         """Find where the path leads. Raises as the jail does."""
-        return self.jail.locate(self.path, base=self.base, make_folders=make_folders)
+        return self.jail.locate(
+            self.path, base=self.base, make_folders=make_folders, approved=self.approved
+        )
 
 
 class Access(Struct, frozen=True):

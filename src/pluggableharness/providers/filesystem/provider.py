@@ -215,7 +215,8 @@ edit_file.render(render_diff)
 
 def _target(ctx: Context[Settings], path: str) -> Target:
     base = ctx.working_directory
-    return Target(path, base, jail_for(tuple(ctx.settings.allowed_roots), base))
+    jail = jail_for(tuple(ctx.settings.allowed_roots), base)
+    return Target(path, base, jail, ctx.approved(path))
 
 
 def _checked_content(path: str, content: str) -> bytes:

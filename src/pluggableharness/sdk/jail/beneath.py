@@ -167,33 +167,50 @@ class Jail:
         place = self.locate(path, base=base)
         return place.folder, os.fsdecode(place.name)
 
-    def locate(self, path: str, *, base: Path | None = None, make_folders: bool = False) -> Place:
+    def locate(
+        self,
+        path: str,
+        *,
+        base: Path | None = None,
+        make_folders: bool = False,
+        approved: str | None = None,
+    ) -> Place:
         r"""Find where a path leads, following links that stay beneath the roots.
 
         What is there need not exist, and with `make_folders` neither need the folders on the
         way, which are then made. Where nothing has the name as it is written, escapes as shown
         by `visible` are read: `caf\xe9`. Raises as `open` does.
+
+        `approved` is what `ctx.approved(path)` gives. That is then the place, or there is none:
+        ConcurrencyConflict when a link has come into its way (K10a).
         """
-        read_back = unescaped(path)
-        if read_back != path and not self._holds(path, base) and self._holds(read_back, base):
-            path = read_back
-        return self._locate(encoded(path), base, make_folders)
+        # An approved path holds no link, so it is opened by its names and none is followed.
+        follow, goal = approved is None, path if approved is None else approved
+        read_back = unescaped(goal)
+        if read_back != goal and not self._holds(goal, base) and self._holds(read_back, base):
+            path = goal = read_back
+        names = self._absolute(encoded(goal), base)
+        return self._locate(encoded(path), names, make_folders=make_folders, follow=follow)
 
     def _holds(self, path: str, base: Path | None) -> bool:
         try:
-            with self._locate(encoded(path), base, make_folders=False) as place:
+            names = self._absolute(encoded(path), base)
+            with self._locate(encoded(path), names) as place:
                 return place.status is not None
         except ToolFailure:
             return False
 
-    def _locate(self, path: bytes, base: Path | None, make_folders: bool) -> Place:
-        names = self._absolute(path, base)
+    def _locate(
+        self, path: bytes, names: Names, *, make_folders: bool = False, follow: bool = True
+    ) -> Place:
         where = self._roots.enter(names)
         for _ in range(_ATTEMPTS):
             try:
                 if where is not None and (place := self._arrive(*where)) is not None:
                     return self._accepted(place, path)
-                with Walk(self._roots, self._descend, path, make_folders=make_folders) as walk:
+                with Walk(
+                    self._roots, self._descend, path, make_folders=make_folders, follow=follow
+                ) as walk:
                     where = walk.run(names)
             except OSError as error:
                 raise refusals.from_system(error, path) from None

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from pluggableharness.sdk.failures import (
+    ConcurrencyConflict,
     ExecutionFailed,
     InvalidArguments,
     NotFound,
@@ -45,6 +46,14 @@ def restless(path: bytes | str, roots: Iterable[bytes]) -> PermissionDenied:
     return PermissionDenied(
         f"{visible(path)} kept changing while it was being opened, so that it could not be held "
         f"beneath an allowed folder ({_listed(roots)}). Stop what changes it and try again."
+    )
+
+
+def led_elsewhere(path: bytes | str) -> ConcurrencyConflict:
+    """Refuse a path on whose way a link has come in since the call was approved (K10a)."""
+    return ConcurrencyConflict(
+        f"{visible(path)} leads elsewhere now than when this call was approved, since a symbolic "
+        "link has come into its way; nothing was done. Look what is there, then call again."
     )
 
 

@@ -63,16 +63,24 @@ class Roots(Struct, frozen=True):
 class Walk:
     """One resolution: the folders gone down into, held open, and the names still to go.
 
-    Use as a context, then `run`. `path` is what the caller asked for, for messages.
+    Use as a context, then `run`. `path` is what the caller asked for, for messages. Without
+    `follow` any link ends it.
     """
 
     def __init__(
-        self, roots: Roots, descend: Descend, path: bytes, *, make_folders: bool = False
+        self,
+        roots: Roots,
+        descend: Descend,
+        path: bytes,
+        *,
+        make_folders: bool = False,
+        follow: bool = True,
     ) -> None:
         self._roots = roots
         self._descend = descend
         self._path = path
         self._make_folders = make_folders
+        self._may_follow = follow
         self._root: Names = ()
         self._names: list[bytes] = []
         self._held: list[int] = []
@@ -164,6 +172,8 @@ class Walk:
         return open_as_it_is(at, name)
 
     def _follow(self, link: int) -> bool:
+        if not self._may_follow:
+            raise refusals.led_elsewhere(self._path)
         self._links += 1
         if is_procfs(link):
             raise refusals.of_the_kernel(self._path)

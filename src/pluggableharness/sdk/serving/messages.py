@@ -5,6 +5,8 @@ An event's message is built and serialised in one step: the handlers of `tools` 
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from typing import Any, Final
 
 from pluggableharness.sdk.callbacks import CallRef
@@ -26,10 +28,14 @@ from pluggableharness.sdk.provider import Provider
 from pluggableharness.sdk.schemas import schema_of
 from pluggableharness.wire import common_pb2, tool_pb2
 from pluggableharness.wire.handshake import APP_PROTOCOL_VERSION
+from pluggableharness.wire.places import PLACES
 from pluggableharness.wire.structs import fill_struct, from_struct
 
 MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
 """The largest message that a provider takes or sends. A larger result ends as a failure."""
+
+Metadata = Iterable[tuple[str, str | bytes]]
+"""What came beside a request."""
 
 _CATEGORIES: Final = {
     Category.INVALID_ARGUMENTS: tool_pb2.TOOL_ERROR_CATEGORY_INVALID_ARGUMENTS,
@@ -59,11 +65,11 @@ _STREAMS: Final = {
 }
 
 
-def call_of(call: tool_pb2.ToolCall) -> Call:
+def call_of(call: tool_pb2.ToolCall, metadata: Metadata = ()) -> Call:
     """Return what the kernel asks for.
 
     Raises:
-        ValueError: the arguments hold what JSON does not.
+        ValueError: the arguments hold what JSON does not, or the metadata are not ours.
     """
     context = call.call_context
     return Call(
@@ -71,7 +77,19 @@ def call_of(call: tool_pb2.ToolCall) -> Call:
         call.tool_name,
         from_struct(call.arguments),
         context.working_directory,
+        _places(metadata),
     )
+
+
+def _places(metadata: Metadata) -> dict[str, str]:
+    """Return where the call's paths led when the kernel judged it; nothing if it does not say."""
+    said = next((value for name, value in metadata if name == PLACES), None)
+    if said is None:
+        return {}
+    places = json.loads(said)
+    if not isinstance(places, dict):
+        raise ValueError(f"{PLACES}: expected an object from paths to paths")
+    return {str(path): str(real) for path, real in places.items()}
 
 
 def lead_up(event: LeadUp) -> bytes:

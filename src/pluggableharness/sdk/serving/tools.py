@@ -85,7 +85,7 @@ class ToolService:
         """Run a call: write what comes before its end, return its terminal event (P10)."""
         message = tool_pb2.InvokeRequest.FromString(request).call
         try:
-            call = messages.call_of(message)
+            call = messages.call_of(message, rpc.invocation_metadata() or ())
         except ValueError as problem:
             said = self._runner.redactor.text(str(problem))
             refusal = Failure(Category.INVALID_ARGUMENTS, said)
@@ -132,7 +132,8 @@ class ToolService:
             await rpc.abort(grpc.StatusCode.UNIMPLEMENTED, f"{operation.name} has no preview")
         response = tool_pb2.PreviewResponse()
         try:
-            node = await self._runner.preview(messages.call_of(message))
+            call = messages.call_of(message, rpc.invocation_metadata() or ())
+            node = await self._runner.preview(call)
             if node is not None:
                 response.preview.CopyFrom(tree_of(node))
         except Exception as error:
