@@ -109,11 +109,19 @@ def setup_of(
         },
         default_timeout_s=config.settings.default_timeout_s,
         gate_reads=config.settings.gate_reads,
+        telemetry=config.settings.telemetry,
         hooks=tuple(map(_subscription, config.hooks)),
-        policy_files=frozenset({str(config.path), str(granted)}),
+        policy_files=frozenset({str(config.path), str(granted), *_reviewing(config)}),
         keep_grant=keeper(granted, shown_path(granted)),
         admit=partial(_admit, config, gate),
     )
+
+
+def _reviewing(config: Config) -> Iterator[str]:
+    """The files by which reviewers judge: whoever writes them decides (K5a, K8)."""
+    for rule in config.rules:
+        command = rule.reviewer.command if rule.reviewer else ()
+        yield from (word for word in command if word.startswith("/"))
 
 
 def _profile(config: Config, profiles: Mapping[str, Profile], name: str) -> Profile:

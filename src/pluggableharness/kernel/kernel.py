@@ -16,7 +16,7 @@ from pluggableharness.kernel.config.git_config import Distrusted
 from pluggableharness.kernel.config.lock import operation_digest
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
-from pluggableharness.kernel.domain.errors import HarnessError, UsageError
+from pluggableharness.kernel.domain.errors import ModelFailed, UsageError
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.hook import Subscription
 from pluggableharness.kernel.domain.identity import ulid
@@ -34,14 +34,15 @@ from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.domain.verdict import Review, Verdict
+from pluggableharness.kernel.domain.verdict import Opined, Opinion, Review, Verdict
 from pluggableharness.kernel.first_party import all_first_party
 from pluggableharness.kernel.models.one_call import OneCall
-from pluggableharness.kernel.models.reviewer import Unavailable, ask
+from pluggableharness.kernel.models.reviewer import Doors, Unavailable, ask
 from pluggableharness.kernel.planning import classify, deadline_s
+from pluggableharness.kernel.plugins.program import answer_of
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
-from pluggableharness.kernel.policy import Asking, Opinion, Rule, Terms, opinion, reviewed
+from pluggableharness.kernel.policy import Asking, Rule, Terms, opinion, reviewed
 from pluggableharness.kernel.session.approvals import Approvals, Keep, Standing
 from pluggableharness.kernel.session.children import Charged, Family, Member
 from pluggableharness.kernel.session.hooks import SessionHooks, told_apart
@@ -288,21 +289,18 @@ class Kernel:
 
     async def _review(self, member: Member, call: Call, review: Review) -> Verdict:
         """Put a call to its reviewer, whose spend is none of the session's budget (K8)."""
-        ask_model = None if self._setup.models is None else partial(self._ask_profile, member)
+        doors = Doors(partial(self._ask_profile, member), answer_of)
         try:
-            return reviewed(review, opinion(await ask(review.reviewer, call, ask_model)))
+            return reviewed(review, opinion(await ask(review.reviewer, call, doors)))
         except Unavailable as failure:
-            return reviewed(review, Opinion(None, str(failure)))
+            return reviewed(review, Opinion(Opined.UNAVAILABLE, str(failure)))
 
     async def _ask_profile(self, member: Member, name: str, prompt: str) -> str:
         profile = next((one for one in self._setup.profiles if one.name == name), None)
         if profile is None or self._setup.models is None:
-            raise Unavailable(f"there is no agent profile '{name}'")
+            raise ModelFailed(f"there is no agent profile '{name}' that has a model")
         model = self._setup.models(replace(profile, models=profile.models or member.profile.models))
-        try:
-            said = await model.reply((Message(Role.USER, (Text(prompt),)),), (), _unheard)
-        except HarnessError as failure:
-            raise Unavailable(str(failure)) from failure
+        said = await model.reply((Message(Role.USER, (Text(prompt),)),), (), _unheard)
         if said.usage != NOTHING_USED or said.cost_usd:
             log = self._logs[member.session_id]
             log.add_cost("review", model.name, said.usage, said.cost_usd)

@@ -4,11 +4,12 @@ from typing import Any
 
 from pluggableharness.kernel.codec.json_text import facts_bytes, json_bytes, json_value
 from pluggableharness.kernel.domain.call import Call, RefusedCall
+from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Kind, Risk
 from pluggableharness.kernel.domain.plan import Lasting, Scope
 from pluggableharness.kernel.domain.recorded import RecordedDecision
 from pluggableharness.kernel.domain.session import SessionEnd
-from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.domain.verdict import Decision, Opined, Opinion, Verdict
 
 _REFUSED = "refused"
 
@@ -32,6 +33,7 @@ def decision_payload(call: Call, verdict: Verdict) -> bytes:
             "reason": verdict.reason,
             "downgraded_from": None if downgraded is None else downgraded.value,
             **({"edited": verdict.edited} if verdict.edited else {}),
+            **(_opined(verdict.opinion) if verdict.opinion else {}),
         }
     )
 
@@ -103,6 +105,11 @@ def resumed_payload(model: str) -> bytes:
     return json_bytes({"event": "resumed", "model": model})
 
 
+def notice_payload(notice: Notice) -> bytes:
+    """What a person was told of the asking of a model: that it was asked again, say."""
+    return json_bytes({"event": "notice", "level": notice.level, "message": notice.message})
+
+
 def ended_payload(end: SessionEnd) -> bytes:
     """The last fact about a session."""
     return json_bytes(
@@ -124,11 +131,16 @@ def read_facts(payload: bytes) -> dict[str, Any]:
 
 
 def _verdict(facts: dict[str, Any]) -> Verdict:
-    downgraded = facts["downgraded_from"]
+    downgraded, said = facts["downgraded_from"], facts.get("reviewer")
     return Verdict(
         Decision(facts["decision"]),
         facts["decided_by"],
         facts["reason"],
         None if downgraded is None else Decision(downgraded),
         edited=facts.get("edited", ""),
+        opinion=None if said is None else Opinion(Opined(said["answer"]), said["reason"]),
     )
+
+
+def _opined(opinion: Opinion) -> dict[str, Any]:
+    return {"reviewer": {"answer": opinion.answer.value, "reason": opinion.reason}}

@@ -3,9 +3,11 @@
 import os
 import stat
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from pluggableharness.kernel.config.commands import command_problem, located
 from pluggableharness.kernel.config.config import (
     Config,
     Hook,
@@ -24,6 +26,8 @@ from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import ConfigError, Problem, Source, Span
 from pluggableharness.kernel.config.syntax import Block, Body
 from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.verdict import Reviewer
+from pluggableharness.kernel.policy import Rule
 
 FILE_NAME: Final = "agent.hcl"
 
@@ -152,7 +156,9 @@ def _load(
     _check_reviewers(reading, blocks["policy"], config)
     if reading.problems:
         raise ConfigError(source, _once(reading.problems))
-    return config
+    return replace(
+        config, rules=tuple(_located_reviewer(rule, path.parent) for rule in config.rules)
+    )
 
 
 def _there(known: Mapping[str, Known], providers: Iterable[ProviderConfig]) -> There:
@@ -173,9 +179,20 @@ def _there(known: Mapping[str, Known], providers: Iterable[ProviderConfig]) -> T
 def _check_reviewers(reading: Reading, blocks: list[Block], config: Config) -> None:
     spans = {block.labels[0]: block.span for block in blocks}
     for rule in config.rules:
-        profile = rule.reviewer.profile if rule.reviewer else ""
-        if profile and profile not in config.profiles:
-            reading.unknown(spans[rule.name], "agent_profile", profile, config.profiles)
+        reviewer = rule.reviewer or Reviewer()
+        if reviewer.profile and reviewer.profile not in config.profiles:
+            reading.unknown(spans[rule.name], "agent_profile", reviewer.profile, config.profiles)
+        problem = reviewer.command and command_problem(config.path.parent, reviewer.command)
+        if problem:
+            reading.wrong(spans[rule.name], f"'reviewer': {problem}")
+
+
+def _located_reviewer(rule: Rule, root: Path) -> Rule:
+    """The rule with its reviewer's files as they are found from anywhere (K8)."""
+    reviewer = rule.reviewer
+    if reviewer is None or not reviewer.command:
+        return rule
+    return replace(rule, reviewer=replace(reviewer, command=located(root, reviewer.command)))
 
 
 def _once(problems: list[Problem]) -> list[Problem]:

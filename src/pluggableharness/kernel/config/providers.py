@@ -1,10 +1,10 @@
 """Which providers a configuration loads, and where each comes from (F3)."""
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from pluggableharness.kernel.config.commands import command_problem, located
 from pluggableharness.kernel.config.config import Known, Origin, OriginKind, ProviderConfig
 from pluggableharness.kernel.config.provider_block import provider_block
 from pluggableharness.kernel.config.reading import Reading
@@ -146,33 +146,11 @@ class Providers:
         return None
 
     def _executable(self, words: list[str], span: Span) -> Origin | None:
-        """A program with a slash is a file beside the configuration; without, PATH finds it."""
-        program = words[0]
-        if "\0" in "".join(words) or not program:
-            self._reading.wrong(span, "a program and its arguments hold no NUL, and no empty name")
+        problem = command_problem(self._root, words)
+        if problem:
+            self._reading.wrong(span, problem)
             return None
-        if "/" in program:
-            program = os.path.normpath(self._root / Path(program).expanduser())
-            if not os.access(program, os.X_OK) or os.path.isdir(program):
-                self._reading.wrong(span, f"{program} is not there, or is no executable file")
-                return None
-        else:
-            self._script(words[1:], span)
-        return Origin(OriginKind.EXECUTABLE, (program, *map(self._argument, words[1:])))
-
-    def _script(self, arguments: list[str], span: Span) -> None:
-        """Note that what an interpreter is to run is not there.
-
-        That is the first relative path; a later one may be a file that the provider makes.
-        """
-        word = next((one for one in arguments if one.startswith(("./", "../"))), "")
-        if word and not os.path.exists(self._argument(word)):
-            message = f"{self._argument(word)} is not there; '{word}' is relative to agent.hcl"
-            self._reading.wrong(span, message)
-
-    def _argument(self, word: str) -> str:
-        """An argument that names a file beside the configuration, as its absolute path."""
-        return os.path.normpath(self._root / word) if word.startswith(("./", "../")) else word
+        return Origin(OriginKind.EXECUTABLE, located(self._root, words))
 
     def _provider(
         self, name: str, origin: Origin, version: str, span: Span, block: Block | None

@@ -5,6 +5,7 @@
     ├── ProviderUnavailable    a provider cannot be launched, or breaks the contract at load
     ├── ModelFailed            the model has no next message
     ├── GrantNotKept           an answer that was to last cannot be kept
+    ├── ProgramFailed          a program that is no provider gave no answer
     └── RecordFailed           the log cannot be written; nothing unrecorded may run
 
 Beside the tree stands `cancelled.CallCancelled`, which is a CancelledError. A tool's failure is
@@ -35,6 +36,10 @@ class ModelFailed(HarnessError):
 
 class GrantNotKept(HarnessError):
     """An answer that was to last cannot be kept; it holds for nothing (K10)."""
+
+
+class ProgramFailed(HarnessError):
+    """A program that is no provider, a reviewer say, gave no answer (K8)."""
 
 
 class RecordFailed(HarnessError):

@@ -32,6 +32,23 @@ class Review:
     otherwise: "Verdict"
 
 
+class Opined(Enum):
+    """What came of asking a reviewer; UNAVAILABLE is no denial but the lack of an answer (K8)."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """A reviewer's answer and its reason, or why there is none."""
+
+    answer: Opined
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """A decision and where it came from.
@@ -41,7 +58,7 @@ class Verdict:
     `downgraded_from` holds the decision that policy gave when it could not be honoured (K6,
     and K10 when nobody is there to ask). With a `review` the decision is ASK, and a reviewer is
     asked first, whoever else is there (K8). `edited` says what a person changed of the arguments
-    that the model wrote, before the decision (K10).
+    that the model wrote, before the decision (K10); `opinion` is what a reviewer said of the call.
     """
 
     decision: Decision
@@ -50,3 +67,4 @@ class Verdict:
     downgraded_from: Decision | None = None
     review: Review | None = None
     edited: str = ""
+    opinion: Opinion | None = None

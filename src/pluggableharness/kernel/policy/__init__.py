@@ -12,7 +12,7 @@ from pluggableharness.kernel.policy.explain import Considered, Explanation, expl
 from pluggableharness.kernel.policy.facts import Facts
 from pluggableharness.kernel.policy.floor import protected_path, protected_write
 from pluggableharness.kernel.policy.grants import granted, scopes, written
-from pluggableharness.kernel.policy.reviews import Opinion, opinion, reviewed
+from pluggableharness.kernel.policy.reviews import opinion, reviewed
 from pluggableharness.kernel.policy.rules import Action, Example, Position, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView, shell_view
 
@@ -26,7 +26,6 @@ __all__ = [
     "Example",
     "Explanation",
     "Facts",
-    "Opinion",
     "Position",
     "Rule",
     "RuleBook",

@@ -52,8 +52,11 @@ async def _reviewed(ports: TurnPorts, item: PlanItem) -> Verdict:
     review = item.verdict.review
     if review is None or ports.review is None:
         return review.otherwise if review is not None else item.verdict
-    ports.record.decision(item.call, item.verdict)
-    return await ports.review(item.call, review)
+    verdict = await ports.review(item.call, review)
+    if verdict.decision is Decision.ASK:
+        # Where the reviewer settles nothing, the record has no other place for what it said.
+        ports.record.decision(item.call, verdict)
+    return verdict
 
 
 async def _answer(ports: TurnPorts, item: PlanItem, changed: str) -> Answer | Verdict:

@@ -1,0 +1,39 @@
+"""Commands that a configuration names: where their programs and files are (F3, K8)."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def located(root: Path, words: Sequence[str]) -> tuple[str, ...]:
+    """The command with absolute paths; `root` is the directory of the configuration.
+
+    A program with a slash is a file beside the configuration, as is an argument that starts with
+    `./` or `../`; a program without one is found by PATH.
+    """
+    program, *arguments = words
+    if "/" in program:
+        program = os.path.normpath(root / Path(program).expanduser())
+    return (program, *(_argument(root, word) for word in arguments))
+
+
+def command_problem(root: Path, words: Sequence[str]) -> str:
+    """What is wrong with a command, as far as looking tells; "" when nothing is.
+
+    Of an interpreter's arguments only the first relative path is looked for: a later one may be
+    a file that the program makes.
+    """
+    if "\0" in "".join(words) or not words[0]:
+        return "a program and its arguments hold no NUL, and no empty name"
+    program = located(root, words)[0]
+    if "/" in program:
+        usable = os.access(program, os.X_OK) and not os.path.isdir(program)
+        return "" if usable else f"{program} is not there, or is no executable file"
+    word = next((one for one in words[1:] if one.startswith(("./", "../"))), "")
+    if word and not os.path.exists(_argument(root, word)):
+        return f"{_argument(root, word)} is not there; '{word}' is relative to agent.hcl"
+    return ""
+
+
+def _argument(root: Path, word: str) -> str:
+    return os.path.normpath(root / word) if word.startswith(("./", "../")) else word
