@@ -142,7 +142,7 @@ async def test_a_long_call_is_announced_and_the_foot_says_how_far_it_is() -> Non
         await terminal.hear(CallStarted(run))
         terminal.now += 2
         await terminal.hear(CallEvent(run, Progress("unpacking", 0.5)))
-        assert terminal.screen[-1].endswith("bash · 2.0 s · 50% unpacking")
+        assert terminal.screen[-1].endswith("bash · 2.0 s · █████░░░░░ 50% unpacking")
         await terminal.hear(CallEvent(run, chunk(b"done 7\r")))
         await terminal.hear(CallEvent(run, chunk(b"done 8")))
         assert terminal.screen[-1].endswith("50% unpacking · done 8")

@@ -212,3 +212,56 @@ def test_the_exit_code_tells_how_a_session_ended(
     status: SessionStatus, denied: bool, code: int
 ) -> None:
     assert exit_code(SessionEnd("s", status), denied=denied) == code
+
+
+@pytest.mark.req("K20", "K30")
+async def test_a_further_prompt_goes_on_with_history_and_budget_and_is_a_resume_in_the_record() -> (
+    None
+):
+    model = Insisting()
+    run = session(model, Bounds(max_turns=2))
+    assert (await run.run("first")).status is SessionStatus.ERROR_MAX_TURNS
+    run.bounds = Bounds(max_turns=6)
+    end = await run.go_on("second")
+    assert end.status is SessionStatus.ERROR_MAX_TURNS
+    assert model.told.count("second") == 1 and model.told[0] == "first"
+    assert [message.text for message in run.history if message.text in ("first", "second")] == [
+        "first",
+        "second",
+    ]
+    filed = [entry[0] for entry in run.record.filed if entry[0] in ("started", "resumed", "ended")]  # type: ignore[attr-defined]
+    assert filed == ["started", "ended", "resumed", "ended"]
+
+
+@pytest.mark.req("K18")
+async def test_what_a_model_repeated_before_a_further_prompt_is_not_held_against_it() -> None:
+    model = Insisting(same=True)
+    run = session(model)
+    assert (await run.run("go")).status is SessionStatus.FAILED
+    assert len(model.offered) == 4, "three alike, and the last words"
+    assert (await run.go_on("again")).status is SessionStatus.FAILED
+    assert len(model.offered) == 8
+
+
+@pytest.mark.req("K20")
+async def test_the_time_between_two_prompts_is_nobodys() -> None:
+    now = 0.0
+    spending = Spending(clock=lambda: now)
+    run = session(Insisting(), Bounds(max_turns=0), spending=spending)
+    await run.run("go")
+    now = 1000.0
+    assert spending.now.wall_clock_s == 0
+    await run.go_on("more")
+    assert spending.now.wall_clock_s == 0
+
+
+@pytest.mark.req("K11")
+async def test_plan_mode_turned_on_between_two_prompts_takes_the_resources_away() -> None:
+    model = Insisting()
+    run = session(model, Bounds(max_turns=1))
+    await run.run("go")
+    run.mode.plan = True
+    run.bounds = Bounds(max_turns=3)
+    await run.go_on("look only")
+    assert [one.name for one in run.in_scope] == ["read", "ask"]
+    assert model.offered == [3, 0, 2, 0]

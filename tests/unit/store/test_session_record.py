@@ -131,7 +131,7 @@ async def test_what_the_model_cost_is_in_the_ledger(log: EventLog, record: Sessi
     record.message(says("dear"), Usage(1000, 10), 0.5)
     record.message(says("cheap"), Usage(0, 0), 0.0)
     await record.durable()
-    assert read_spent(log.path) == {"session": 0.5}
+    assert read_spent(log.path) == (0.5, Usage(1000, 10))
     assert read_meta(log.path)["working_directory"] == "/work\\udc80"
 
 

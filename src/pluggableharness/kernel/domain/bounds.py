@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from pluggableharness.kernel.domain.message import NOTHING_USED, Usage
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -19,8 +21,9 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a session has used: turns, US dollars with those of its sub-agents, and seconds."""
+    """What a session has used: turns, seconds, and dollars and tokens with its sub-agents'."""
 
     turns: int = 0
     cost_usd: float = 0.0
     wall_clock_s: float = 0.0
+    usage: Usage = NOTHING_USED

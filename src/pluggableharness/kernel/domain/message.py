@@ -22,6 +22,24 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Thinking:
+    """What the model thought before it went on, as far as its vendor shows it.
+
+    `seal` is what the vendor wants back with the words, unchanged and opaque to all others.
+    """
+
+    text: str
+    seal: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """What the vendor wants back with the block that follows: opaque, and no part of its words."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """The one result of one tool_use block (K2).
 
@@ -34,17 +52,22 @@ class ToolResult:
     note: str = ""
 
 
-Block = Text | ProposedCall | ToolResult
+Block = Text | Thinking | Sealed | ProposedCall | ToolResult
 """A piece of a message; a ProposedCall is a tool_use block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One entry of the history."""
+    """One entry of the history.
+
+    `by` is the model that wrote it, as `ModelChoice.name` has it; "" for a person and for what
+    is no vendor's. What is sealed in it is for that model's vendor alone.
+    """
 
     role: Role
     blocks: tuple[Block, ...]
     id: str = ""
+    by: str = ""
 
     @property
     def text(self) -> str:
@@ -59,10 +82,21 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one model call."""
+    """Tokens of one model call; the cached ones are among those of the input."""
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """The tokens of both."""
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )
 
 
 NOTHING_USED = Usage()

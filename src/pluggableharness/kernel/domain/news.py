@@ -7,7 +7,7 @@ free to drop what it does not know.
 from dataclasses import dataclass
 
 from pluggableharness.kernel.domain.call import Call, RefusedCall
-from pluggableharness.kernel.domain.message import Message
+from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Usage
 from pluggableharness.kernel.domain.outcome import LeadUp, Outcome
 from pluggableharness.kernel.domain.plan import ApplyItem, Plan, PlanItem
 from pluggableharness.kernel.domain.session import SessionEnd
@@ -33,10 +33,12 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class MessageArrived:
-    """The model's message is complete."""
+    """The model's message is complete; `usage` and `cost_usd` are what it took."""
 
     turn_id: str
     message: Message
+    usage: Usage = NOTHING_USED
+    cost_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 A call that ends at once gets one line, written when it has ended. One that takes longer, or
 has something to say, is announced, and its output follows behind a bar. When several run at
-once each line of output names its call.
+once each line of output names its call. The foot says what is waited for, and what is spent.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from pluggableharness.kernel.domain.call import Call
@@ -33,6 +34,8 @@ _ANNOUNCED_AFTER_S = 0.5
 _TICK_S = 0.12
 _PROGRESS_EVERY_S = 2.0
 _FOOT_AFTER_S = 0.25
+_BAR_CELLS = 10
+_NARROWEST_LEFT = 24
 
 
 class _Output:
@@ -95,6 +98,16 @@ class Activity:
         self._running: dict[str, _Running] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._ticks = 0
+        self._awaited = ""
+        self._since = 0.0
+        self.spent: Callable[[], str] = str
+        """What stands at the end of the foot."""
+
+    def waits_for(self, what: str) -> None:
+        """Nothing runs, and the session waits for this; "" when it waits for nothing."""
+        self._awaited, self._since = what, self._clock()
+        if what and self._timer is None and self._screen.looks.cursor:
+            self._tick()
 
     def started(self, call: Call) -> None:
         """A call was sent to its provider."""
@@ -133,7 +146,7 @@ class Activity:
             del self._running[call.id]
             took = duration(self._clock() - running.since)
             number = running.number if running.announced else None
-        if not self._running:
+        if not self._running and not (self._awaited and self._screen.looks.cursor):
             self.stop()
         looks = self._screen.looks
         self._write(ending(call, number, took or "", outcome, looks, self._screen.width))
@@ -144,6 +157,7 @@ class Activity:
         if self._timer:
             self._timer.cancel()
             self._timer = None
+        self._awaited = ""
         self._running.clear()
         self._screen.foot(None)
 
@@ -200,22 +214,48 @@ class Activity:
     def _draw_foot(self) -> None:
         now = self._clock()
         calls = [each for each in self._running.values() if now - each.since > _FOOT_AFTER_S]
-        self._screen.foot(self._foot(calls[0], now) if calls else None)
+        if calls:
+            self._screen.foot(self._foot(self._call_parts(calls[0], now)))
+        elif self._awaited and not self._running and now - self._since > _FOOT_AFTER_S:
+            self._screen.foot(self._foot((self._awaited, duration(now - self._since))))
+        else:
+            self._screen.foot(None)
 
-    def _foot(self, first: _Running, now: float) -> Text:
+    def _call_parts(self, first: _Running, now: float) -> Sequence[str]:
         """The call that has run longest, how far it is, and how many there are beside it."""
         others = len(self._running) - 1
-        parts = (
+        return (
             first.label,
             duration(now - first.since),
-            self._progress_words(first.progress) if first.progress else "",
+            self._bar(first.progress) + self._progress_words(first.progress)
+            if first.progress
+            else "",
             counted(first.partials, "piece") if first.partials else "",
             f"and {counted(others, 'more call')}" if others else "",
             first.latest.strip(),
         )
-        words = f" {self._screen.looks.glyphs.dot} ".join(part for part in parts if part)
-        spinner = self._screen.looks.glyphs.spinner
-        return Text(f"{spinner[self._ticks % len(spinner)]} {words}", "faint")
+
+    def _foot(self, parts: Sequence[str]) -> Text:
+        """What goes on, and at the right what is spent where both have room."""
+        glyphs, width = self._screen.looks.glyphs, self._screen.width - 1
+        words = f" {glyphs.dot} ".join(part for part in parts if part)
+        left = Text(f"{glyphs.spinner[self._ticks % len(glyphs.spinner)]} {words}")
+        right = self.spent()
+        room = width - cell_len(right) - 2
+        if not right or room < _NARROWEST_LEFT:
+            right, room = "", width
+        if left.cell_len > room:
+            left.truncate(room - len(glyphs.ellipsis))
+            left.append(glyphs.ellipsis)
+        gap = " " * (width - left.cell_len - cell_len(right)) if right else ""
+        return Text(f"{left.plain}{gap}{right}", "faint")
+
+    def _bar(self, progress: Progress) -> str:
+        if progress.fraction is None:
+            return ""
+        glyphs = self._screen.looks.glyphs
+        filled = round(min(max(progress.fraction, 0.0), 1.0) * _BAR_CELLS)
+        return glyphs.filled * filled + glyphs.empty * (_BAR_CELLS - filled) + " "
 
 
 def _folded(line: str, room: int) -> list[str]:

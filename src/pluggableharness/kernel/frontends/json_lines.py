@@ -17,13 +17,14 @@ from pluggableharness.kernel.frontends.outlet import Outlet
 class JsonLines:
     """Writes every piece of news of a session as it comes. Nobody is there to answer.
 
-    The shapes are described in docs/reference/json-events.md.
+    The shapes are described in docs/reference/json-events.md. `gather` is for what has long
+    happened: so many bytes are written at once, and the last of them by `close`.
     """
 
     attended = False
 
-    def __init__(self, out: TextIO) -> None:
-        self._outlet = Outlet(out)
+    def __init__(self, out: TextIO, gather: int = 0) -> None:
+        self._outlet = Outlet(out, gather)
         self._chunks: dict[str, dict[str, bytes]] = {}
         self._origin: Shape = {}
 
@@ -52,7 +53,8 @@ class JsonLines:
         return None
 
     def close(self) -> None:
-        """There is nothing to tidy."""
+        """Write what was gathered."""
+        self._outlet.flush()
 
     def _event(self, call_id: str, event: LeadUp) -> None:
         if isinstance(event, OutputChunk):
@@ -80,7 +82,9 @@ class JsonLines:
             self._write(_chunk_shape(call_id, stream, data))
 
     def _write(self, line: Shape) -> None:
-        self._outlet.write(ascii_line({**line, **self._origin}) + "\n")
+        if self._origin:
+            line = {**line, **self._origin}
+        self._outlet.write(ascii_line(line) + "\n")
 
 
 class CallLines(JsonLines):

@@ -147,7 +147,9 @@ class MarkdownText:
         headed = len(lines) > 1 and _DIVIDER.match(lines[1]) is not None
         for cell in rows[0] if rows and headed else ():
             cell.stylize("strong")
-        drawn = columns(rows, max(width - len(_MARGIN), 8))
+        room = max(width - len(_MARGIN), 8)
+        # A table of very many columns does not fit, however narrow they are.
+        drawn = [piece for line in columns(rows, room) for piece in fold(line, room)]
         return Text().join(Text.assemble(_MARGIN, line, "\n") for line in drawn)
 
 

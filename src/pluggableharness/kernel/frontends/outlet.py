@@ -12,11 +12,16 @@ class Outlet:
     leaves nothing to fail at exit. When the reader has gone (`| head`), or the disk is full,
     the rest is dropped and `lost` holds the error: a session must not end half way through a
     call because its output has nowhere to go.
+
+    With `gather` it waits until that many bytes have come together, or until `flush`: for what
+    nobody watches as it comes, since each write takes longer than making a line.
     """
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, gather: int = 0) -> None:
         out.flush()
         self._out = out
+        self._gather = gather
+        self._gathered = bytearray()
         self._descriptor = _descriptor(out)
         self.encoding: str = getattr(out, "encoding", None) or "utf-8"
         self.lost: OSError | None = None
@@ -42,6 +47,19 @@ class Outlet:
 
     def write_bytes(self, data: bytes) -> None:
         """Write bytes as they are."""
+        if self._gather:
+            self._gathered += data
+            if len(self._gathered) >= self._gather:
+                self.flush()
+        else:
+            self._send(data)
+
+    def flush(self) -> None:
+        """Write what was gathered."""
+        data, self._gathered = bytes(self._gathered), bytearray()
+        self._send(data)
+
+    def _send(self, data: bytes) -> None:
         if self.lost:
             return
         try:

@@ -7,13 +7,14 @@ adds lines, so that it reads the same in a dumb terminal, in a log and in the sc
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TextIO, TypeVar, assert_never
 
 from rich.text import Text
 
+from pluggableharness.kernel.domain.bounds import Bounds, Spent
 from pluggableharness.kernel.domain.call import Call
-from pluggableharness.kernel.domain.message import Message
 from pluggableharness.kernel.domain.news import (
     CallEnded,
     CallEvent,
@@ -40,8 +41,9 @@ from pluggableharness.kernel.frontends.drawing import Drawing
 from pluggableharness.kernel.frontends.endings import refusal
 from pluggableharness.kernel.frontends.interview import Interview
 from pluggableharness.kernel.frontends.keys import Keys
-from pluggableharness.kernel.frontends.lines import columns, fold
+from pluggableharness.kernel.frontends.lines import WordWrap, columns, fold
 from pluggableharness.kernel.frontends.looks import Looks
+from pluggableharness.kernel.frontends.meter import spent_words
 from pluggableharness.kernel.frontends.outlet import Outlet
 from pluggableharness.kernel.frontends.prose import Prose
 from pluggableharness.kernel.frontends.question import (
@@ -65,7 +67,9 @@ class Terminal:
 
     Attended when `keys` are and when there is a terminal to see the question on; keys that
     were told to take a pipe need none. Two questions are asked one after another, and what
-    happens meanwhile is drawn after the answer. Call `close` in the end, however it comes.
+    happens meanwhile is drawn after the answer. In a `conversation` a session begins and ends
+    with each prompt: its id and its record are then said once. Call `close` in the end,
+    however it comes.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class Terminal:
         *,
         looks: Looks | None = None,
         clock: Callable[[], float] = time.monotonic,
+        conversation: bool = False,
     ) -> None:
         self._outlet = Outlet(out or sys.stdout)
         self._keys = keys or Keys()
@@ -82,6 +87,12 @@ class Terminal:
         self._activity = Activity(self._screen, clock, lambda: self._enter("calls"))
         self._clock = clock
         self._began = clock()
+        self._conversation = conversation
+        self._session_id = ""
+        self._head = ""
+        self._model = ""
+        self._spent = Spent()
+        self._pending = 0
         self._asking = asyncio.Lock()
         self._prose = Prose(self._screen)
         self._section = ""
@@ -95,6 +106,11 @@ class Terminal:
         seen = self._outlet.is_terminal or not self._keys.is_terminal
         return seen and not self._outlet.lost and self._keys.attended
 
+    def follow(self, meter: Callable[[], tuple[Bounds, Spent]]) -> None:
+        """Say in the foot what the session has spent, and of how much."""
+        dot = f" {self._screen.looks.glyphs.dot} "
+        self._activity.spent = lambda: dot.join(spent_words(*meter()))
+
     async def hear(self, news: News) -> None:
         """Draw a piece of news; waits while a question is open and much has piled up (P14)."""
         await self._screen.room()
@@ -103,7 +119,7 @@ class Terminal:
                 self._enter("text")
                 self._prose.feed(news.turn_id, news.text)
             case MessageArrived():
-                self._message(news.turn_id, news.message)
+                self._message(news)
             case CallStarted():
                 self._activity.started(news.call)
             case CallEvent():
@@ -111,7 +127,7 @@ class Terminal:
             case CallEnded():
                 self._ended(news)
             case CallRefused():
-                self._calls += 1
+                self._settled()
                 self._enter("calls")
                 looks, width = self._screen.looks, self._screen.width
                 self._screen.lines(refusal(news.refused, looks, width))
@@ -132,6 +148,23 @@ class Terminal:
                 self._child(news)
             case _:
                 assert_never(news)
+
+    def say(self, text: str, style: str = "") -> None:
+        """Write lines that belong to nothing that is going on."""
+        self._enter("said")
+        self._lines(style, text)
+
+    def table(self, rows: Sequence[Sequence[str]], style: str = "") -> None:
+        """Write rows of cells in aligned columns, the first column in a style."""
+        self._enter("said")
+        encoding = self._screen.looks.encoding
+        texts = [
+            [Text(shown(cell, encoding) if cell else "", "" if at else style)
+             for at, cell in enumerate(row)]
+            for row in rows
+        ]  # fmt: skip
+        drawn = columns(texts, self._screen.width - 2)
+        self._screen.lines([Text.assemble("  ", line) for line in drawn])
 
     async def decide(self, item: PlanItem, changed: str) -> Answer | None:
         """Ask the person about an item; None when nobody is there (K10)."""
@@ -154,9 +187,12 @@ class Terminal:
             return await self._undisturbed(Interview(self._screen, self._keys, call).ask)
 
     def close(self) -> None:
-        """Leave the terminal tidy: no foot, no open line, no timer."""
+        """Leave the terminal tidy: no foot, no open line, no timer; say where the record is."""
         self._activity.stop()
         self._prose.finish()
+        if self._head:
+            self._lines("faint", f"record {self._session_id}\nhead   {self._head}")
+            self._head = ""
 
     async def _undisturbed(self, ask: Callable[[], Awaitable[Asked]]) -> Asked:
         self._prose.finish()
@@ -176,11 +212,20 @@ class Terminal:
         self._section = section
 
     def _lines(self, style: str, text: str) -> None:
+        """Write somebody's text; no line of it begins as a line of ours."""
+        wrap = WordWrap(self._screen.looks.glyphs.ours)
         for line in live(text, self._screen.looks.encoding).split("\n"):
-            piece = Text(line.expandtabs(8), style)
-            self._screen.lines(fold(piece, self._screen.width, words=True))
+            drawn = wrap.feed(line.expandtabs(8), self._screen.width, style)
+            self._screen.lines([drawn.append_text(wrap.finish(self._screen.width))])
 
     def _begin(self, news: SessionStarted) -> None:
+        known, self._session_id = self._session_id == news.session_id, news.session_id
+        self._model = shown(news.model, self._screen.looks.encoding)
+        self._began, self._calls, self._spent = self._clock(), 0, Spent()
+        self._denied_here.clear()
+        self._activity.waits_for(self._model)
+        if known and self._conversation:
+            return
         encoding = self._screen.looks.encoding
         dot = f" {self._screen.looks.glyphs.dot} "
         parts = ("session " + news.session_id, news.model, news.working_directory)
@@ -190,21 +235,41 @@ class Terminal:
 
     def _child(self, news: FromChild) -> None:
         """A line for each thing that a child session did: several at once would not be read."""
+        if isinstance(news.news, MessageArrived):
+            self._add_spent(news.news)
         width = self._screen.width
         lines = child_lines(news, self._screen.looks, width)
         if lines:
             self._enter("calls")
             self._screen.lines([piece for line in lines for piece in fold(line, width)])
 
-    def _message(self, turn_id: str, message: Message) -> None:
+    def _message(self, news: MessageArrived) -> None:
         """The end of a message; its text only if it did not stream."""
-        if message.text and self._prose.turn_id != turn_id:
+        message = news.message
+        if message.text and self._prose.turn_id != news.turn_id:
             self._enter("text")
-            self._prose.feed(turn_id, message.text)
+            self._prose.feed(news.turn_id, message.text)
         self._prose.finish()
+        self._add_spent(news)
+        self._pending = len(message.calls)
+        if self._pending:
+            self._activity.waits_for("preparing " + counted(self._pending, "call"))
+
+    def _add_spent(self, news: MessageArrived) -> None:
+        spent = self._spent
+        self._spent = replace(
+            spent, cost_usd=spent.cost_usd + news.cost_usd, usage=spent.usage + news.usage
+        )
+
+    def _settled(self) -> None:
+        """One more call of the message has its result; after the last the model is asked."""
+        self._calls += 1
+        self._pending -= 1
+        if self._pending <= 0 and self._session_id:
+            self._activity.waits_for(self._model)
 
     def _ended(self, news: CallEnded) -> None:
-        self._calls += 1
+        self._settled()
         if news.call.id in self._denied_here:
             return  # the person has just said so, on the line above
         self._activity.ended(news.call, news.outcome)
@@ -248,7 +313,8 @@ class Terminal:
         self._screen.lines(boxed(title, body, looks))
 
     def _end(self, news: SessionEnded) -> None:
-        self.close()
+        self._activity.stop()
+        self._prose.finish()
         end = news.end
         if end.final_text and end.final_text.strip() != self._prose.said.strip():
             self._enter("text")
@@ -257,10 +323,12 @@ class Terminal:
         good = end.status is SessionStatus.COMPLETED
         words = Text.assemble((end.status.value.replace("_", " "), "success" if good else "error"))
         took = duration(self._clock() - self._began)
-        for part in (counted(self._calls, "call"), took):
+        spent = spent_words(Bounds(), self._spent)
+        for part in (counted(self._calls, "call"), took, *spent):
             words.append(f" {self._screen.looks.glyphs.dot} {part}", "faint")
         self._screen.lines([words])
         if end.reason:
             self._lines("", end.reason)
-        if news.log_head:
-            self._lines("faint", f"record {end.session_id}\nhead   {news.log_head}")
+        self._session_id, self._head = end.session_id, news.log_head
+        if not self._conversation:
+            self.close()

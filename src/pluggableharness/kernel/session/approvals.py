@@ -10,12 +10,14 @@ from pluggableharness.kernel.domain.plan import Lasting, Scope
 from pluggableharness.kernel.domain.verdict import Verdict
 from pluggableharness.kernel.policy import (
     BadCondition,
+    Explanation,
     Facts,
     Rule,
     RuleBook,
     Terms,
     compiled,
     decide,
+    explain,
     granted,
     scopes,
 )
@@ -68,6 +70,15 @@ class Approvals:
         """Policy's verdict, grants included."""
         return decide(self._book, call, terms)
 
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules of the tree: those of its kernel, and what was granted."""
+        return (*self._standing.rules, *self._own)
+
+    def explain(self, call: Call, terms: Terms) -> Explanation:
+        """Why policy's verdict on a call is what it is (F11)."""
+        return explain(self.rules, call, terms)
+
     def under(self, terms: Callable[[], Terms]) -> "Granting":
         """The grants as one session of the tree sees them; `terms` are asked for each time."""
         return Granting(self, terms)
@@ -106,7 +117,7 @@ class Approvals:
         """All rules, indexed again when there are more."""
         if self._seen != self.count:
             self._seen = self.count
-            self._read = RuleBook((*self._standing.rules, *self._own))
+            self._read = RuleBook(self.rules)
         return self._read
 
     def _asked_by(self, call: Call, terms: Terms) -> Rule | None:
@@ -120,6 +131,15 @@ class Granting:
 
     approvals: Approvals
     terms: Callable[[], Terms]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules as they stand."""
+        return self.approvals.rules
+
+    def explain(self, call: Call) -> Explanation:
+        """Why policy's verdict on a call is what it is."""
+        return self.approvals.explain(call, self.terms())
 
     @property
     def count(self) -> int:

@@ -14,13 +14,13 @@ from typing import Final
 from pluggableharness.kernel.domain.child import ChildEnd, ChildRefused, ChildRequest
 from pluggableharness.kernel.domain.errors import HarnessError
 from pluggableharness.kernel.domain.identity import ulid
-from pluggableharness.kernel.domain.message import NOTHING_USED, Message, ModelReply, Usage
+from pluggableharness.kernel.domain.message import Message, ModelReply
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory
 from pluggableharness.kernel.domain.profile import Profile
 from pluggableharness.kernel.domain.session import SessionEnd
 from pluggableharness.kernel.session.relay import Relay
-from pluggableharness.kernel.session.session import Session
+from pluggableharness.kernel.session.session import Mode, Session
 from pluggableharness.kernel.session.spending import Spending
 from pluggableharness.kernel.turn.ports import Frontend, Model, TextHeard
 
@@ -37,7 +37,7 @@ class Member:
 
     `frontend` is the root's, seen from here; `depth` is how many levels may follow below;
     `ancestors` are the calls that wait for this session to end (P23). `providers`, if any,
-    narrow the profile's tools. `usage` holds that of its children too.
+    narrow the profile's tools. `mode` is one for the whole tree.
     """
 
     profile: Profile
@@ -49,7 +49,7 @@ class Member:
     providers: tuple[str, ...] = ()
     ancestors: frozenset[str] = frozenset()
     spending: Spending = field(default_factory=Spending)
-    usage: Usage = NOTHING_USED
+    mode: Mode = field(default_factory=Mode)
     turns: asyncio.Semaphore = field(init=False)
     children: "set[asyncio.Task[object]]" = field(default_factory=set)
 
@@ -73,14 +73,6 @@ class Member:
             if member.profile.bounds.max_cost_usd is not None
         ]
         return max(0.0, min(left)) if left else None
-
-    def used(self, usage: Usage) -> None:
-        """Count tokens here and above."""
-        for member in (self, *self.above):
-            have = member.usage
-            member.usage = Usage(
-                have.input_tokens + usage.input_tokens, have.output_tokens + usage.output_tokens
-            )
 
     def offered(self, operations: Sequence[Operation]) -> list[Operation]:
         """What of all operations is in scope here (K23)."""
@@ -175,7 +167,7 @@ class Family:
             end.status,
             _last_words(end),
             member.spending.now.cost_usd,
-            member.usage,
+            member.spending.usage,
         )
 
     def _parent(self, request: ChildRequest) -> Member:
@@ -220,6 +212,7 @@ def _child(parent: Member, profile: Profile, request: ChildRequest) -> Member:
         providers=_narrowed(profile, request.providers),
         ancestors=parent.ancestors | request.callers,
         spending=Spending(parent=parent.spending),
+        mode=parent.mode,
     )
 
 

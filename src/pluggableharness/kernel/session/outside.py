@@ -98,15 +98,20 @@ class OutsideCalls:
         """What may be called: what the profile has, and in plan mode no resource (K11)."""
         return tuple(self._session.in_scope)
 
-    async def call(self, operation: str, arguments: JsonObject | str) -> Outcome:
+    async def call(
+        self, operation: str, arguments: JsonObject | str, tool_use_id: str = ""
+    ) -> Outcome:
         """Make one call by its full name, and return how it ended; a denial is an outcome (K10).
 
-        Cancelling the caller cancels the call, which then ends in order, with its report.
-        Raises RecordFailed.
+        `tool_use_id` is what the caller knows it by, unique within the session; "" for one that
+        is made up. Cancelling the caller cancels the call, which then ends in order, with its
+        report. Raises RecordFailed.
         """
         if self._over:
             return _OVER
-        task = asyncio.ensure_future(self._run(ProposedCall(ulid(), operation, arguments)))
+        task = asyncio.ensure_future(
+            self._run(ProposedCall(tool_use_id or ulid(), operation, arguments))
+        )
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         try:

@@ -32,12 +32,19 @@ _LAST_WORDS = (
 
 
 @dataclass(slots=True)
+class Mode:
+    """What a tree of sessions may do at this moment: with `plan` it only looks (K11)."""
+
+    plan: bool = False
+
+
+@dataclass(slots=True)
 class Session:
-    """One run from a first prompt to an end.
+    """From a first prompt to an end; in a conversation, to one end after another.
 
     `profile` and `parent` are names for those who watch, "" for none. `offered` are the
-    operations in scope; `history` is what the model has seen and will see again. A session is
-    run once, by `run` or `resume`.
+    operations in scope; `history` is what the model has seen and will see again. A session
+    begins once, by `run` or `resume`; after an end `go_on` takes it to the next.
     """
 
     id: str
@@ -50,12 +57,12 @@ class Session:
     parent: str = ""
     bounds: Bounds = field(default_factory=Bounds)
     spending: Spending = field(default_factory=Spending)
+    mode: Mode = field(default_factory=Mode)
 
     _past: Past = field(init=False)
 
     def __post_init__(self) -> None:
-        interactive = {one.full_name for one in self.offered if one.kind is Kind.INTERACTIVE}
-        self._past = Past(interactive)
+        self._past = self._nothing_past()
         self.ports = replace(self.ports, model=Metered(self.ports.model, self.spending))
 
     async def run(self, prompt: str) -> SessionEnd:
@@ -64,7 +71,7 @@ class Session:
         A cancelled session ends as such in its record, and the CancelledError goes on up.
         Raises RecordFailed when the log can no longer be written.
         """
-        return await self._to_an_end(self._start(prompt))
+        return await self._to_an_end(self.start(prompt))
 
     async def resume(self, before: RecordedSession, prompt: str | None = None) -> SessionEnd:
         """Go on where the record ends, with a new prompt or without one (K30); else as `run`.
@@ -74,15 +81,32 @@ class Session:
         """
         return await self._to_an_end(self._resume(before, prompt))
 
+    async def go_on(self, prompt: str) -> SessionEnd:
+        """Go on from the end that was reached last with a further prompt; else as `run`.
+
+        In the record this is a resume, and it reads and counts as one does.
+        """
+        return await self._to_an_end(self._go_on(prompt))
+
+    @property
+    def in_scope(self) -> Sequence[Operation]:
+        """The operations that the model is offered at this moment (K11)."""
+        if not self.mode.plan:
+            return self.offered
+        return tuple(one for one in self.offered if one.kind is not Kind.RESOURCE)
+
+    def _nothing_past(self) -> Past:
+        return Past({one.full_name for one in self.offered if one.kind is Kind.INTERACTIVE})
+
     async def _to_an_end(self, opening: Coroutine[None, None, None]) -> SessionEnd:
         try:
             await opening
             end = await self._turns()
         except asyncio.CancelledError:
-            await self._finish(SessionStatus.CANCELLED, "interrupted")
+            await self.finish(SessionStatus.CANCELLED, "interrupted")
             raise
         except ModelFailed as failed:
-            end = await self._finish(SessionStatus.FAILED, str(failed))
+            end = await self.finish(SessionStatus.FAILED, str(failed))
         return end
 
     @property
@@ -96,7 +120,8 @@ class Session:
         ]
         return any(was_denied(outcome) for outcome in outcomes)
 
-    async def _start(self, prompt: str) -> None:
+    async def start(self, prompt: str) -> None:
+        """Begin: everything that comes before the first turn. Raises ModelFailed, RecordFailed."""
         self.spending.start()
         model = self.ports.model.name
         self.record.started(self.working_directory, model)
@@ -105,20 +130,30 @@ class Session:
         await self._ask_leave()
         await self._say(prompt)
 
-    async def _resume(self, before: RecordedSession, prompt: str | None) -> None:
+    async def _go_on(self, prompt: str) -> None:
+        # Whether the model goes round in circles is judged anew: a person has looked at it.
+        self._past = self._nothing_past()
+        await self._file_resumed()
+        await self._ask_leave()
+        await self._say(prompt)
+
+    async def _file_resumed(self) -> None:
         self.spending.start()
         model = self.ports.model.name
         self.record.resumed(model)
         await self.record.durable()
-        hear = self.ports.frontend.hear
-        await hear(SessionStarted(self.id, self.working_directory, model))
+        await self.ports.frontend.hear(SessionStarted(self.id, self.working_directory, model))
+
+    async def _resume(self, before: RecordedSession, prompt: str | None) -> None:
+        await self._file_resumed()
         for warning in before.warnings:
-            await hear(Notice("warning", warning))
+            await self.ports.frontend.hear(Notice("warning", warning))
         await self._ask_leave()
         self.history += before.history
         if before.left is not None:
             context = CallContext(self.id, ulid(), self.working_directory)
-            results = await settle(self.ports, context, before.left, self.offered)
+            with self.ports.around(context):
+                results = await settle(self.ports, context, before.left, self.in_scope)
             self.history += [before.left.message, results]
         if prompt is not None:
             await self._say(prompt)
@@ -144,7 +179,7 @@ class Session:
                 continue
             if turn.done:
                 final = _final_text(turn.final) if turn.final else turn.message.text
-                return await self._finish(SessionStatus.COMPLETED, final_text=final)
+                return await self.finish(SessionStatus.COMPLETED, final_text=final)
             self._past.add(*self.history[-2:])
         return await self._last_turn(stop)
 
@@ -161,7 +196,7 @@ class Session:
         limit = asyncio.timeout(self._seconds_left())
         try:
             async with limit:
-                return await run_turn(self.ports, context, self.history, self.offered)
+                return await run_turn(self.ports, context, self.history, self.in_scope)
         except (TimeoutError, CallCancelled):
             # Python 3.11 makes a TimeoutError of a bare CancelledError alone.
             if not limit.expired() or _is_cancelled():
@@ -177,16 +212,18 @@ class Session:
         await self._say(f"{stop.reason} {_LAST_WORDS}")
         context = CallContext(self.id, ulid(), self.working_directory)
         turn = await run_turn(self.ports, context, self.history, ())
-        return await self._finish(stop.status, stop.reason, turn.message.text)
+        return await self.finish(stop.status, stop.reason, turn.message.text)
 
-    async def _finish(
+    async def finish(
         self, status: SessionStatus, reason: str = "", final_text: str = ""
     ) -> SessionEnd:
+        """File the end and tell it. Raises RecordFailed."""
         end = SessionEnd(self.id, status, reason, final_text)
         self.record.ended(end)
         await self.record.durable()
         await self.ports.hooks.run(AtSessionEnd(self.id, status))
         await self.record.durable()
+        self.spending.stop()
         await self.ports.frontend.hear(SessionEnded(end, self.record.head))
         return end
 

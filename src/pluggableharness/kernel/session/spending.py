@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pluggableharness.kernel.domain.bounds import Spent
-from pluggableharness.kernel.domain.message import Message, ModelReply
+from pluggableharness.kernel.domain.message import NOTHING_USED, Message, ModelReply, Usage
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.session import SessionStatus
 from pluggableharness.kernel.planning.ends import Stop
@@ -14,7 +14,8 @@ from pluggableharness.kernel.turn.ports import Model, TextHeard
 
 @dataclass(slots=True)
 class Spending:
-    """Counts on from `before`, what a resumed session had used already.
+    """Counts on from `before`, what a resumed session had used already. Seconds count from
+    `start` to `stop`, which may come several times.
 
     `parent` is that of the session whose call started this one. `limit_usd` is what the
     session may spend with those below it; None for no limit.
@@ -26,17 +27,26 @@ class Spending:
     clock: Callable[[], float] = time.monotonic
     turns: int = 0
     cost_usd: float = 0.0
+    usage: Usage = NOTHING_USED
+    _ran: float = 0.0
     _began: float | None = None
 
     def start(self) -> None:
         """Let the clock run."""
         self._began = self.clock()
 
-    def add(self, cost_usd: float) -> None:
-        """Count dollars here and above."""
+    def stop(self) -> None:
+        """Let the clock stand."""
+        if self._began is not None:
+            self._ran += self.clock() - self._began
+            self._began = None
+
+    def add(self, cost_usd: float, usage: Usage) -> None:
+        """Count dollars and tokens here and above."""
         self.cost_usd += cost_usd
+        self.usage += usage
         if self.parent is not None:
-            self.parent.add(cost_usd)
+            self.parent.add(cost_usd, usage)
 
     def spent_above(self) -> Stop | None:
         """The end that is due because a session above has spent what it may (K20)."""
@@ -51,10 +61,13 @@ class Spending:
     @property
     def now(self) -> Spent:
         """What is spent at this moment."""
-        ran = 0.0 if self._began is None else self.clock() - self._began
+        ran = self._ran + (0.0 if self._began is None else self.clock() - self._began)
         before = self.before
         return Spent(
-            before.turns + self.turns, before.cost_usd + self.cost_usd, before.wall_clock_s + ran
+            before.turns + self.turns,
+            before.cost_usd + self.cost_usd,
+            before.wall_clock_s + ran,
+            before.usage + self.usage,
         )
 
 
@@ -76,5 +89,5 @@ class Metered:
         """The model's next message."""
         reply = await self.model.reply(history, offered, heard)
         self.spending.turns += 1
-        self.spending.add(reply.cost_usd)
+        self.spending.add(reply.cost_usd, reply.usage)
         return reply

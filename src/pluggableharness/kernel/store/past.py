@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pluggableharness.kernel.codec.json_text import unicode_text
-from pluggableharness.kernel.codec.record import read_call, read_outcome
-from pluggableharness.kernel.codec.record_facts import read_decision, read_facts
-from pluggableharness.kernel.codec.record_messages import read_message
+from pluggableharness.kernel.codec.record_facts import read_facts
 from pluggableharness.kernel.domain.bounds import Spent
 from pluggableharness.kernel.domain.call import ProposedCall
 from pluggableharness.kernel.domain.event import Event, EventKind
-from pluggableharness.kernel.domain.message import Message, Role, ToolResult
+from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, ToolResult, Usage
 from pluggableharness.kernel.domain.outcome import LEFT_OPEN, NEVER_SENT, Outcome
 from pluggableharness.kernel.domain.recorded import (
+    RecordedCall,
     RecordedDecision,
+    RecordedOutcome,
     RecordedSession,
     RecordedTurn,
     RecordedUse,
@@ -26,22 +26,24 @@ from pluggableharness.kernel.domain.recorded import (
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.store.errors import LogUnreadable
 from pluggableharness.kernel.store.reading import read_events, read_spent
-from pluggableharness.kernel.store.stretches import stretches
+from pluggableharness.kernel.store.stretches import Row, stretches
 
 
 def read_session(path: Path) -> RecordedSession:
     """What a log holds of its session. Raises LogUnreadable."""
-    cost_usd = sum(read_spent(path).values())
+    cost_usd, usage = read_spent(path)
     try:
-        return recorded_session(read_events(path), cost_usd)
+        return recorded_session(read_events(path), cost_usd, usage)
     except ValueError as error:
         raise LogUnreadable(
             path, f"a row is not as the kernel writes them ({error}). See `harness sessions verify`"
         ) from error
 
 
-def recorded_session(events: Iterable[Event], cost_usd: float) -> RecordedSession:
-    """What a log holds of a session; `cost_usd` is what its ledger says.
+def recorded_session(
+    events: Iterable[Event], cost_usd: float, usage: Usage = NOTHING_USED
+) -> RecordedSession:
+    """What a log holds of a session; `cost_usd` and `usage` are what its ledger says.
 
     Raises ValueError for rows that the kernel did not write.
     """
@@ -52,9 +54,9 @@ def recorded_session(events: Iterable[Event], cost_usd: float) -> RecordedSessio
     for stretch in stretches(clock.watched(events)):
         if left is not None:
             history += [left.message, _results(left.uses)]
-        traces, stray = _traces(stretch)
+        traces, stray = _traces(stretch.rows)
         warnings += [f"The result of an unknown call {call_id} is left out." for call_id in stray]
-        message, left = _message(stretch[0]), None
+        message, left = stretch.message, None
         if message is None:
             continue
         turns += message.role is Role.ASSISTANT
@@ -63,14 +65,8 @@ def recorded_session(events: Iterable[Event], cost_usd: float) -> RecordedSessio
             left = RecordedTurn(message, uses)
         else:
             history += [message, _results(uses)] if uses else [message]
-    spent = Spent(turns, cost_usd, clock.seconds)
+    spent = Spent(turns, cost_usd, clock.seconds, usage)
     return RecordedSession(tuple(history), left, spent, tuple(warnings))
-
-
-def _message(event: Event) -> Message | None:
-    if event.kind != EventKind.MESSAGE:
-        return None
-    return read_message(event.payload).reply.message
 
 
 @dataclass(slots=True)
@@ -83,25 +79,24 @@ class _Trace:
     edited: str = ""
 
 
-def _traces(stretch: Sequence[Event]) -> tuple[dict[str, _Trace], list[str]]:
+def _traces(rows: Sequence[Row]) -> tuple[dict[str, _Trace], list[str]]:
     """The calls of a stretch by their ids, and the ids of those that only have results."""
     traces: dict[str, _Trace] = {}
     stray: list[str] = []
-    for event in stretch:
-        if event.kind == EventKind.DECISION:
-            decision = read_decision(event.payload)
-            trace = traces.setdefault(decision.call_id, _Trace(decision))
-            trace.edited = (decision.verdict and decision.verdict.edited) or trace.edited
-        elif event.kind == EventKind.TOOL_CALL:
-            call = read_call(event.payload)
-            if call.id in traces:
-                traces[call.id].ran, traces[call.id].outcome = call.arguments, None
-        elif event.kind == EventKind.TOOL_RESULT:
-            ended = read_outcome(event.payload)
-            if ended.call_id in traces:
-                traces[ended.call_id].outcome = ended.outcome
-            elif ended.outcome != NEVER_SENT:
-                stray.append(ended.call_id)
+    for row in rows:
+        match row.facts:
+            case RecordedDecision() as decision:
+                trace = traces.setdefault(decision.call_id, _Trace(decision))
+                trace.edited = (decision.verdict and decision.verdict.edited) or trace.edited
+            case RecordedCall(id=call_id, arguments=arguments) if call_id in traces:
+                traces[call_id].ran, traces[call_id].outcome = arguments, None
+            case RecordedOutcome() as ended:
+                if ended.call_id in traces:
+                    traces[ended.call_id].outcome = ended.outcome
+                elif ended.outcome != NEVER_SENT:
+                    stray.append(ended.call_id)
+            case _:
+                pass
     return traces, stray
 
 

@@ -5,16 +5,14 @@ is recorded: output, progress and text as it streamed are not, and what the kern
 because it was interrupted, the end of a cancelled call say, is told here all the same.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from pluggableharness.kernel.codec.record import read_apply, read_call, read_outcome, read_plan
-from pluggableharness.kernel.codec.record_facts import read_decision, read_facts
-from pluggableharness.kernel.codec.record_messages import read_message
+from pluggableharness.kernel.codec.record_facts import read_facts
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.event import Event, EventKind
-from pluggableharness.kernel.domain.message import Message, Role
+from pluggableharness.kernel.domain.message import ModelReply, Role
 from pluggableharness.kernel.domain.news import (
     CallEnded,
     CallRefused,
@@ -42,7 +40,7 @@ from pluggableharness.kernel.domain.recorded import (
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
-from pluggableharness.kernel.store.stretches import stretches
+from pluggableharness.kernel.store.stretches import Facts, Row, Stretch, stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,32 +66,14 @@ def story(events: Iterable[Event]) -> Iterator[Told]:
     """
     session_id, directory = "", ""
     for stretch in stretches(events):
-        first = stretch[0]
+        first, message = stretch.rows[0].event, stretch.message
         if first.kind == EventKind.SESSION:
             facts = read_facts(first.payload)
             session_id = str(facts.get("session_id", session_id))
             directory = str(facts.get("working_directory", directory))
-        message = _message(first)
         if message is not None and message.role is Role.USER:
             yield Told(first.time, Prompted(message.text))
-        yield from _Turn(session_id, directory, message).told(stretch)
-
-
-def _message(event: Event) -> Message | None:
-    if event.kind != EventKind.MESSAGE:
-        return None
-    return read_message(event.payload).reply.message
-
-
-_Read = RecordedCall | RecordedOutcome | RecordedDecision | RecordedPlan | RecordedApply
-
-_READERS: dict[str, Callable[[bytes], _Read]] = {
-    EventKind.TOOL_CALL: read_call,
-    EventKind.TOOL_RESULT: read_outcome,
-    EventKind.DECISION: read_decision,
-    EventKind.PLAN: read_plan,
-    EventKind.APPLY: read_apply,
-}
+        yield from _Turn(session_id, directory, stretch.reply).told(stretch)
 
 
 @dataclass(slots=True)
@@ -102,7 +82,7 @@ class _Turn:
 
     session_id: str
     directory: str
-    message: Message | None
+    reply: ModelReply | None
     pairs: dict[str, RecordedDecision] = field(default_factory=dict)
     policy: dict[str, Verdict] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
@@ -110,26 +90,27 @@ class _Turn:
     items: dict[str, PlanItem] = field(default_factory=dict)
     started: set[str] = field(default_factory=set)
 
-    def told(self, stretch: list[Event]) -> Iterator[Told]:
+    def told(self, stretch: Stretch) -> Iterator[Told]:
         """The news of the stretch."""
-        read = [(event, self._gathered(event)) for event in stretch]
-        for event, facts in read:
-            for news in self._news(event, facts):
-                yield Told(event.time, news)
+        for row in stretch.rows:
+            self._gather(row)
+        for row in stretch.rows:
+            for news in self._news(row.event, row.facts):
+                yield Told(row.event.time, news)
 
-    def _gathered(self, event: Event) -> _Read | None:
-        """What a row says, once it is noted."""
-        reader = _READERS.get(event.kind)
-        facts = None if reader is None else reader(event.payload)
-        if isinstance(facts, RecordedDecision):
-            self.pairs[facts.call_id] = facts
-            if facts.verdict is not None:
-                self.policy.setdefault(facts.call_id, facts.verdict)
-        elif isinstance(facts, RecordedOutcome):
-            self.last[facts.call_id] = event.sequence
-        return facts
+    def _gather(self, row: Row) -> None:
+        """Note what a row says."""
+        match row.facts:
+            case RecordedDecision() as facts:
+                self.pairs[facts.call_id] = facts
+                if facts.verdict is not None:
+                    self.policy.setdefault(facts.call_id, facts.verdict)
+            case RecordedOutcome() as facts:
+                self.last[facts.call_id] = row.event.sequence
+            case _:
+                pass
 
-    def _news(self, event: Event, facts: _Read | None) -> Iterable[News]:
+    def _news(self, event: Event, facts: Facts | None) -> Iterable[News]:
         match facts:
             case RecordedCall():
                 return self._sent(facts, event.producer.name)
@@ -145,8 +126,10 @@ class _Turn:
                 pass
         if event.kind == EventKind.SESSION:
             return self._session(event)
-        if self.message is not None and self.message.role is Role.ASSISTANT:
-            return (MessageArrived(self.message.id, self.message),)
+        reply = self.reply
+        if reply is not None and reply.message.role is Role.ASSISTANT:
+            said = reply.message
+            return (MessageArrived(said.id, said, reply.usage, reply.cost_usd),)
         return ()
 
     def _applied(self, applied: RecordedApply) -> PlanApplied:
@@ -228,21 +211,22 @@ class _Turn:
         return RefusedCall(pair.call_id, pair.tool_use_id, pair.name, arguments, failure)
 
     def _proposed(self, pair: RecordedDecision) -> ProposedCall:
-        calls = self.message.calls if self.message else ()
+        calls = self.reply.message.calls if self.reply else ()
         found = (call for call in calls if call.tool_use_id == pair.tool_use_id)
         return next(found, ProposedCall(pair.tool_use_id, pair.name, {}))
 
     @property
     def _turn_id(self) -> str:
-        return self.message.id if self.message else ""
+        return self.reply.message.id if self.reply else ""
 
     def _session(self, event: Event) -> Iterator[News]:
         facts = read_facts(event.payload)
         match facts.get("event"):
             case "started" | "resumed":
                 yield SessionStarted(self.session_id, self.directory, str(facts.get("model", "")))
-            case "recovered":
-                yield Notice("warning", str(facts.get("message", "")))
+            case "recovered" | "notice":
+                level = str(facts.get("level", "warning"))
+                yield Notice(level, str(facts.get("message", "")))
             case "ended":
                 status = SessionStatus(facts["status"])
                 end = SessionEnd(self.session_id, status, facts["reason"], facts["final_text"])

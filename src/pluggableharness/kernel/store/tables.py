@@ -72,7 +72,10 @@ EVENTS_AFTER = "SELECT * FROM events WHERE sequence > ? ORDER BY sequence LIMIT 
 PRODUCERS = "SELECT * FROM producers"
 LAST_SEQUENCE = "SELECT coalesce(max(sequence), 0) FROM events"
 META = "SELECT key, value FROM session_meta"
-SPENT = "SELECT account, sum(cost_usd) FROM cost_ledger GROUP BY account"
+SPENT = (
+    "SELECT coalesce(sum(cost_usd), 0), coalesce(sum(input_tokens), 0),"
+    " coalesce(sum(output_tokens), 0) FROM cost_ledger WHERE account != 'review'"
+)
 EXTENT = (
     "SELECT coalesce((SELECT time FROM events WHERE sequence = 1), 0),"
     " coalesce((SELECT time FROM events ORDER BY sequence DESC LIMIT 1), 0),"
