@@ -38,6 +38,7 @@ from pluggableharness.kernel.domain.verdict import Opined, Opinion, Review, Verd
 from pluggableharness.kernel.first_party import all_first_party
 from pluggableharness.kernel.models.one_call import OneCall
 from pluggableharness.kernel.models.reviewer import Doors, Unavailable, ask
+from pluggableharness.kernel.places import located, real_path
 from pluggableharness.kernel.planning import classify, deadline_s
 from pluggableharness.kernel.plugins.program import answer_of
 from pluggableharness.kernel.plugins.spec import ProviderSpec
@@ -104,6 +105,8 @@ class Kernel:
         self._subscriptions = told_apart(setup.hooks)
         self._distrusted = Distrusted(setup.working_directory)
         self._standing = Standing(setup.rules, setup.keep_grant)
+        real = (real_path(one) for one in setup.policy_files)
+        self._policy_files = setup.policy_files | frozenset(filter(None, real))
         self._approvals: dict[str, Approvals] = {}
         self._logs: dict[str, EventLog] = {}
         # By identity, and only while a session holds the lock beside its frontend.
@@ -181,6 +184,7 @@ class Kernel:
             member.frontend,
             decide=lambda call: approvals.decide(call, self._terms(member)),
             deadline_s=self._deadline_s,
+            locate=located,
             grants=approvals.under(lambda: self._terms(member)),
             review=lambda call, review: self._review(member, call, review),
             hooks=self._hooks(member, record),
@@ -315,7 +319,7 @@ class Kernel:
             asking = Asking.PERSON if member.frontend.attended else Asking.NOBODY
         setup = self._setup
         return Terms(
-            asking, setup.gate_reads, setup.policy_files, self._distrusted, operation_digest
+            asking, setup.gate_reads, self._policy_files, self._distrusted, operation_digest
         )
 
     def _deadline_s(self, operation: Operation) -> float | None:

@@ -1,11 +1,14 @@
 """Which paths are asked about whatever the rules say."""
 
+from dataclasses import replace
+from posixpath import join
 from typing import Any
 
 import pytest
 from unit.planning.doubles import call, operation
 
-from pluggableharness.kernel.domain.operation import Kind
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.operation import Kind, Schema, SchemaType
 from pluggableharness.kernel.policy import protected_path, protected_write
 
 WRITE = operation("write_file")
@@ -98,3 +101,127 @@ def test_text_that_is_no_path_and_calls_that_do_not_write_are_left_alone() -> No
     assert protected_write(call(WRITE, note="see .git/config", count=1, none=None)) is None
     read = operation("read_file", Kind.DATA_SOURCE)
     assert protected_write(call(read, path=".git/config")) is None
+
+
+HERE = "/work/project"
+
+
+def leading(made: Call, places: dict[str, str]) -> Call:
+    """The call as if the system had been asked where its paths lead."""
+    known = {join(HERE, path): real for path, real in places.items()}
+    return replace(made, places={HERE: HERE, **known})
+
+
+@pytest.mark.req("K5a")
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("g/config", "/work/project/.git/config"),
+        ("cfg", "/work/project/agent.hcl"),
+        ("a/b/../c", "/work/project/.agent/granted.hcl"),
+        ("link", "/elsewhere/repo/.GIT/hooks/pre-push"),
+        ("rules", "/home/policies/mine.hcl"),
+        ("file:///work/g/config", "/work/project/.git/config"),
+    ],
+)
+def test_a_path_is_judged_by_where_it_leads(path: str, leads_to: str) -> None:
+    places = {path.removeprefix("file://"): leads_to}
+    policies = frozenset(["/home/policies/mine.hcl"])
+    for arguments in ({"path": path}, {"into": path}, {"spec": [{"x": path}]}, {"m": {path: 1}}):
+        assert protected_write(leading(call(WRITE, **arguments), {}), policies) is None
+        why = protected_write(leading(call(WRITE, **arguments), places), policies)
+        assert why is not None and "leads to" in why
+
+
+@pytest.mark.req("K5a")
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        ({"command": "echo x >g/config"}, "g/config"),
+        ({"command": "echo x >f", "working_directory": "g"}, "g"),
+        ({"command": "echo x >f", "working_directory": "g"}, "g/f"),
+        ({"command": "echo x >f", "cwd": "g"}, "g/f"),
+    ],
+)
+def test_a_command_is_judged_by_where_it_runs_and_redirects(
+    arguments: dict[str, Any], place: str
+) -> None:
+    bash = operation("bash", provider="exec")
+    made = leading(call(bash, **arguments), {place: "/work/project/.git/config"})
+    assert protected_write(made) is not None
+    assert protected_write(leading(call(bash, command="echo 2>/dev/fd/2"), {})) is None
+
+
+@pytest.mark.req("K5a")
+def test_a_working_directory_that_is_itself_a_link_is_no_difference() -> None:
+    made = replace(
+        call(WRITE, path="src/a"), places={HERE: "/data/p", f"{HERE}/src/a": "/data/p/src/a"}
+    )
+    assert protected_write(made) is None
+    files = frozenset([f"{HERE}/rules.hcl"])
+    made = replace(
+        call(WRITE, path="r"), places={HERE: "/data/p", f"{HERE}/r": "/data/p/rules.hcl"}
+    )
+    assert protected_write(made, files) is not None
+
+
+@pytest.mark.req("K5a")
+def test_what_the_system_could_not_tell_is_asked_about() -> None:
+    why = protected_write(leading(call(WRITE, path="slow/x"), {"slow/x": ""}))
+    assert why is not None and "could not be told" in why
+
+
+@pytest.mark.req("K5a")
+def test_a_rule_has_to_name_where_a_path_leads_too() -> None:
+    made = leading(call(WRITE, path="g/config"), {"g/config": "/work/project/.git/config"})
+    assert protected_write(made, named=frozenset(["g/config"])) is not None
+    assert protected_write(made, named=frozenset([".git/config"])) is None
+
+
+@pytest.mark.req("K5a")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"into": ".git/config"},
+        {"dest": {"to": [".git/hooks/pre-commit"]}},
+        {"files": {".git/config": "[core]"}},
+        {"x": ["a", {"y": "sub/agent.hcl"}]},
+        {"where": "/work/project/./.agent/../agent.hcl"},
+        {"cwd": ".git"},
+    ],
+)
+def test_a_string_that_is_a_path_counts_under_any_name(arguments: dict[str, Any]) -> None:
+    assert protected_write(call(WRITE, **arguments)) is not None
+
+
+@pytest.mark.req("K5a")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"content": "[core]\n\tpath = .git/config\n"},
+        {"old_str": ".git/config", "new_str": "agent.hcl"},
+        {"prompt": "Why does git read .git/config?"},
+        {"title": "Look into /work/project/.git/config first"},
+        {"note": "agent.hcl\n"},
+        {"url": "https://example.org/.git/config"},
+        {"x": "a" * 5000 + "/.git/config"},
+        {"rows": [{"content": ".git"}]},
+    ],
+)
+def test_text_that_mentions_a_path_is_none(arguments: dict[str, Any]) -> None:
+    assert protected_write(call(WRITE, **arguments)) is None
+
+
+@pytest.mark.req("K5a")
+def test_a_path_with_blanks_counts_where_it_begins_somewhere() -> None:
+    made = call(WRITE, where="my notes/.git/config")
+    assert protected_write(made) is None
+    there = {"my notes/.git/config": f"{HERE}/my notes/.git/config"}
+    assert protected_write(leading(made, there)) is not None
+
+
+@pytest.mark.req("K5a")
+def test_the_name_of_a_declared_argument_is_no_path() -> None:
+    takes = Schema(SchemaType.OBJECT, properties={"agent.hcl": Schema(SchemaType.STRING)})
+    assert protected_write(call(operation("set", takes=takes), **{"agent.hcl": "x"})) is None
+    assert protected_write(call(operation("set"), **{"agent.hcl": "x"})) is not None

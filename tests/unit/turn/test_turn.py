@@ -1,6 +1,8 @@
 """A turn: the steps in their order, one result for each call, and nothing beside the gate."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 from unit.turn.doubles import (
@@ -17,7 +19,7 @@ from unit.turn.doubles import (
 from pluggableharness.kernel.domain.call import Call, ProposedCall
 from pluggableharness.kernel.domain.cancelled import CallCancelled
 from pluggableharness.kernel.domain.message import Message, Role, ToolResult
-from pluggableharness.kernel.domain.operation import Kind
+from pluggableharness.kernel.domain.operation import Kind, Schema, SchemaType
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.domain.render import TextNode
@@ -170,6 +172,60 @@ async def test_what_changed_since_the_approval_goes_back_to_the_person() -> None
     await run_turn(given, CONTEXT, [], OFFERED)
     assert seen == [(shown[0], ""), (shown[1], "what this call would do has changed")]
     assert providers.trace == ["start write", "end write"]
+
+
+def at(*places: str) -> Callable[[Call], Awaitable[Call]]:
+    """A look at where /work/x leads, each time to the next of these."""
+    left = list(places)
+
+    async def locate(call: Call) -> Call:
+        return replace(call, places={"/work/x": left.pop(0) if len(left) > 1 else left[0]})
+
+    return locate
+
+
+PATH = Schema(SchemaType.OBJECT, properties={"path": Schema(SchemaType.STRING)})
+ANY_WRITE = replace(WRITE, input_schema=PATH)
+
+
+def calls_path() -> Message:
+    return Message(Role.ASSISTANT, (ProposedCall("use-0", "toy.write", {"path": "x"}),))
+
+
+@pytest.mark.req("K10a")
+async def test_a_path_that_leads_elsewhere_than_shown_goes_back_to_the_person() -> None:
+    seen: list[tuple[str, str]] = []
+
+    def answer(item: PlanItem, changed: str) -> Answer:
+        seen.append((str(item.preview), changed))
+        return Answer(True)
+
+    given, providers, *_ = ports(calls_path(), frontend=FakeFrontend(answer), decide=ask_resources)
+    given = replace(given, locate=at("/work/a", "/work/b"))
+    await run_turn(given, CONTEXT, [], [ANY_WRITE])
+    assert [("/work/a" in shown, "/work/b" in shown) for shown, _ in seen] == [
+        (True, False),
+        (False, True),
+    ]
+    assert seen[1][1] == "'/work/x' led to '/work/a' and leads to '/work/b' now"
+    assert providers.trace == ["start write", "end write"]
+
+
+@pytest.mark.req("K5a", "K10a")
+async def test_a_rule_judges_anew_what_leads_elsewhere_by_the_time_it_runs() -> None:
+    judged: list[str] = []
+
+    def decide(call: Call) -> Verdict:
+        judged.append(call.places["/work/x"])
+        denied = call.places["/work/x"] == "/work/.git/config"
+        return Verdict(Decision.DENY if denied else Decision.ALLOW, "rule r")
+
+    given, providers, *_ = ports(calls_path(), decide=decide)
+    await run_turn(replace(given, locate=at("/a", "/work/.git/config")), CONTEXT, [], [ANY_WRITE])
+    assert judged == ["/a", "/work/.git/config"] and providers.trace == []
+    given, providers, *_ = ports(calls_path(), decide=decide)
+    await run_turn(replace(given, locate=at("/a", "/b")), CONTEXT, [], [ANY_WRITE])
+    assert judged[2:] == ["/a", "/b"] and providers.trace == ["start write", "end write"]
 
 
 @pytest.mark.req("K10a")

@@ -15,6 +15,7 @@ from pluggableharness.kernel.policy.grants import granted, scopes, written
 from pluggableharness.kernel.policy.reviews import opinion, reviewed
 from pluggableharness.kernel.policy.rules import Action, Example, Position, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView, shell_view
+from pluggableharness.kernel.policy.subjects import Target, redirections, targets
 
 __all__ = [
     "Action",
@@ -30,6 +31,7 @@ __all__ = [
     "Rule",
     "RuleBook",
     "ShellView",
+    "Target",
     "Terms",
     "compiled",
     "conflicts",
@@ -39,9 +41,11 @@ __all__ = [
     "opinion",
     "protected_path",
     "protected_write",
+    "redirections",
     "reviewed",
     "scopes",
     "shell_view",
+    "targets",
     "without_match",
     "written",
     "wrong_examples",

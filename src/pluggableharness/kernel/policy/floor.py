@@ -1,20 +1,27 @@
 """Writes that are at least asked about, whatever the rules say (K5a).
 
-Judged by the path's text alone: where a symlink leads is for the jail to know, and what a
-shell command's programs write is not seen here, only what its redirects do.
+Judged by a path's text and by where the call says that it leads; what a shell command's
+programs write is not seen here, only what its redirects do.
 """
 
 import re
-from collections.abc import Iterator
 from posixpath import join, normpath
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.policy.shell import shell_view
-from pluggableharness.kernel.policy.subjects import command_line, paths, relative
+from pluggableharness.kernel.policy.subjects import (
+    Target,
+    command_line,
+    destination,
+    relative,
+    targets,
+)
 
 _REDIRECT_TO_PROTECTED = re.compile(r"\.git|git~1|\.agent|agent\.hcl")
 """What a command line that is not understood may write to: its text is all there is to go by."""
+
+_RULES = "holds the rules by which calls are judged"
 
 _NOBODY: frozenset[str] = frozenset()
 
@@ -30,9 +37,9 @@ def protected_write(
     """
     if call.operation.kind is not Kind.RESOURCE:
         return None
-    for path in _written(call):
-        reason = protected_path(path, call.context.working_directory, policy_files)
-        if reason is not None and named.isdisjoint((path, relative(path, call))):
+    for target in targets(call):
+        reason = _guarded(target, call, policy_files, named)
+        if reason is not None:
             return reason
     line = command_line(call)
     if line is not None and shell_view(line).unusable:
@@ -40,11 +47,25 @@ def protected_write(
     return None
 
 
-def _written(call: Call) -> Iterator[str]:
-    yield from paths(call)
-    line = command_line(call)
-    if line is not None:
-        yield from shell_view(line).writes
+def _guarded(
+    target: Target, call: Call, policy_files: frozenset[str], named: frozenset[str]
+) -> str | None:
+    """What makes a target protected, by its text or by where it leads."""
+    if not target.told and target.absolute not in call.places and " " in target.text:
+        return None  # prose that mentions a path; nothing is there under such a name
+    leads_to = destination(call, target.absolute)
+    if not leads_to:
+        return f"where {target.text!r} leads could not be told"
+    why = _protection(normpath(target.absolute), policy_files)
+    if why and named.isdisjoint((target.text, relative(target.text, call))):
+        return f"{target.text!r} {why}"
+    if leads_to == normpath(target.absolute):
+        return None
+    real = frozenset((leads_to, call.places.get(target.absolute, leads_to)))
+    why = next(filter(None, (_protection(one, policy_files) for one in sorted(real))), None)
+    if why and named.isdisjoint((leads_to, relative(leads_to, call))):
+        return f"{target.text!r} leads to {leads_to!r}, which {why}"
+    return None
 
 
 def _suspicious(line: str) -> str | None:
@@ -59,19 +80,24 @@ def protected_path(
     path: str, working_directory: str, policy_files: frozenset[str] = _NOBODY
 ) -> str | None:
     """What makes a path protected, in words; None when nothing does."""
-    absolute = normpath(join(working_directory, path))
+    why = _protection(normpath(join(working_directory, path)), policy_files)
+    return f"{path!r} {why}" if why else None
+
+
+def _protection(absolute: str, policy_files: frozenset[str]) -> str | None:
+    """What an absolute path without `..` is that protects it; None when nothing does."""
     if absolute in policy_files:
-        return f"{path!r} holds the rules by which calls are judged"
+        return _RULES
     folded = _folded(absolute)
     if "git" not in folded and "agent" not in folded:
         return None  # nearly every call: the rest costs ten times as much
     steps = [step.partition(":")[0].rstrip(" .") for step in folded.split("/")]
     if ".git" in steps or "git~1" in steps:
-        return f"{path!r} is part of .git, which can run code at the next git command"
+        return "is part of .git, which can run code at the next git command"
     if ".agent" in steps and not _is_output(steps):
-        return f"{path!r} is below .agent, from which the harness itself is steered"
+        return "is below .agent, from which the harness itself is steered"
     if steps[-1] == "agent.hcl":
-        return f"{path!r} holds the rules by which calls are judged"
+        return _RULES
     return None
 
 

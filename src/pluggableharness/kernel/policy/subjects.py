@@ -6,22 +6,105 @@ name too many makes one question more.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from posixpath import join, normpath
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.values import Json
+from pluggableharness.kernel.policy.shell import shell_view
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _PATH_WORDS = {
     *("path", "paths", "file", "files", "filename", "filenames", "filepath", "uri", "location"),
     *("dir", "directory", "folder", "source", "src", "from", "target", "destination", "dest"),
-    *("to", "output", "out"),
+    *("to", "into", "output", "out", "cwd", "workdir"),
 }
 """Words by which an argument's name says that it holds a path."""
 
+_CONTENT_WORDS = frozenset(
+    ["content", "contents", "text", "body", "str", "prompt", "description", "message"]
+)
+"""Words by which a name says that it holds what is written, not where to."""
+
+_OWN_STREAM = re.compile(r"/dev/fd/[0-9]+")
+"""What a shell takes for a descriptor of its own, and opens no file for."""
+
+_LONGEST_PATH = 4096
+_ADDRESS = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*://")
+
+_ENCODED = re.compile(rb"%([0-9A-Fa-f]{2})")
+
 _HOST = re.compile(r"(https?)://([A-Za-z0-9.-]+)(?::[0-9]+)?(?:[/?#]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A text of a call that may be a path it writes to.
+
+    `absolute` is that path from where it is read, its links and `..` still in it. `told` means
+    that an argument's name or a redirect says that it is one; else only its shape does.
+    """
+
+    text: str
+    absolute: str
+    told: bool
+
+
+def targets(call: Call) -> Iterator[Target]:
+    """Everything that a resource call may write to, so far as its arguments tell (K5a).
+
+    Of a shell's arguments these are the named paths and what the command redirects to; of any
+    other's, every string, and every key of a map, that is a path as a whole: one line, no longer
+    than a path may be, no address of the web, and not under a name that speaks of content. So
+    neither a text that mentions a path counts, nor a replacement that is nothing but one.
+    """
+    here = call.context.working_directory
+    named = [Target(path, join(here, one), True) for path in paths(call) for one in _read(path)]
+    yield from named
+    line = command_line(call)
+    if line is None:
+        declared = call.operation.input_schema.properties
+        for text in _texts(call.arguments, declared):
+            if _may_be_path(text):
+                for path in _read(text):
+                    yield Target(text, join(here, path), False)
+        return
+    # Which of the named paths is where the command runs, only its provider knows.
+    for path in shell_view(line).writes:
+        if not _OWN_STREAM.fullmatch(path):
+            for base in (here, *(one.absolute for one in named)):
+                yield Target(path, join(base, path), True)
+
+
+def destination(call: Call, absolute: str) -> str:
+    """Where a path of the call leads, as seen from its working directory.
+
+    "" where that could not be told, and its own text, without `..`, where nobody has looked.
+    """
+    real = call.places.get(absolute)
+    if not real:
+        return normpath(absolute) if real is None else ""
+    here = normpath(call.context.working_directory)
+    real_here = call.places.get(call.context.working_directory) or here
+    if real == real_here:
+        return here
+    below = real_here.rstrip("/") + "/"
+    return join(here, real[len(below) :]) if real.startswith(below) else real
+
+
+def redirections(call: Call) -> Iterator[tuple[str, str]]:
+    """The paths of a call that lead elsewhere than they say, and where to (K10a).
+
+    The second is "" where that could not be told.
+    """
+    seen = set()
+    for target in targets(call):
+        leads_to = destination(call, target.absolute)
+        if leads_to != normpath(target.absolute) and target.absolute not in seen:
+            seen.add(target.absolute)
+            yield target.text, leads_to
 
 
 def command_line(call: Call) -> str | None:
@@ -55,6 +138,39 @@ def host(call: Call) -> tuple[str, str] | None:
     return None
 
 
+def _read(text: str) -> Iterator[str]:
+    """The paths that a text may mean: itself, and for a `file:` address what that names."""
+    yield text
+    if text.startswith("file:"):
+        rest = _ENCODED.sub(_decoded, text.removeprefix("file:").encode(errors="replace"))
+        path = rest.decode(errors="surrogateescape")
+        yield "/" + path[2:].partition("/")[2] if path.startswith("//") else path
+
+
+def _decoded(found: re.Match[bytes]) -> bytes:
+    return bytes([int(found[1], 16)])
+
+
+def _may_be_path(text: str) -> bool:
+    short = 0 < len(text) <= _LONGEST_PATH
+    return short and "\n" not in text and _ADDRESS.match(text) is None
+
+
+def _texts(value: Json, declared: Mapping[str, object]) -> Iterator[str]:
+    """Every string that no name calls content, and every key but for declared arguments'."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            if name not in declared:
+                yield name
+            if not _speaks_of_content(name):
+                yield from _texts(item, {})
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item, {})
+
+
 def _paths(value: Json, named: bool) -> Iterator[str]:
     """Every text that stands under a name that speaks of paths, at any depth."""
     if isinstance(value, str):
@@ -66,6 +182,11 @@ def _paths(value: Json, named: bool) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _paths(item, named)
+
+
+@lru_cache(maxsize=4096)
+def _speaks_of_content(name: str) -> bool:
+    return any(word.lower() in _CONTENT_WORDS for word in _WORD.findall(name))
 
 
 @lru_cache(maxsize=4096)

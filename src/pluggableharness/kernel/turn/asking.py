@@ -6,10 +6,12 @@ from dataclasses import replace
 from pluggableharness.kernel.domain.call import Call, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import GrantNotKept
 from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem
+from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.planning.classify import classify
 from pluggableharness.kernel.turn.edits import told_edit
+from pluggableharness.kernel.turn.leading import with_places
 from pluggableharness.kernel.turn.ports import Grants, TurnPorts
 
 PERSON = "person"
@@ -24,8 +26,13 @@ _NOBODY = Verdict(
 
 async def described(ports: TurnPorts, item_id: str, call: Call, verdict: Verdict) -> PlanItem:
     """An item with what a person needs to judge it, and what an answer may cover."""
-    preview = await ports.providers.preview(call)
+    preview = await preview_of(ports, call)
     return _offering(ports, PlanItem(item_id, call, preview, verdict))
+
+
+async def preview_of(ports: TurnPorts, call: Call) -> RenderNode | None:
+    """What is shown of a call: the provider's preview, under where its paths lead (K10a)."""
+    return with_places(call, await ports.providers.preview(call))
 
 
 async def settled(ports: TurnPorts, item: PlanItem, changed: str = "") -> PlanItem:
@@ -98,6 +105,7 @@ async def _edited(ports: TurnPorts, item: PlanItem, arguments: JsonObject) -> tu
     )
     if isinstance(call, RefusedCall):
         return item, f"the edit was not taken over: {call.failure.message}"
+    call = await ports.locate(call)
     verdict = ports.decide(call)
     if verdict.decision is not Decision.DENY:
         verdict = Verdict(Decision.ASK, "edited", "a person edited its arguments")

@@ -7,10 +7,17 @@ from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.news import ItemDecided, PlanReady
 from pluggableharness.kernel.domain.plan import Plan, PlanItem
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
-from pluggableharness.kernel.turn.asking import PERSON, described, settled
+from pluggableharness.kernel.turn.asking import PERSON, described, preview_of, settled
 from pluggableharness.kernel.turn.calls import together
 from pluggableharness.kernel.turn.hooks import judged
+from pluggableharness.kernel.turn.leading import moves
 from pluggableharness.kernel.turn.ports import Running, TurnPorts
+
+_CHANGED = Verdict(
+    Decision.ASK,
+    "changed since it was approved",
+    "what was approved is not what would run now",
+)
 
 
 async def build_plan(ports: TurnPorts, turn_id: str, calls: Sequence[Call]) -> Plan:
@@ -18,6 +25,7 @@ async def build_plan(ports: TurnPorts, turn_id: str, calls: Sequence[Call]) -> P
     items: dict[str, PlanItem] = {}
 
     async def describe(number: int, call: Call) -> None:
+        call = await ports.locate(call)
         verdict = ports.decide(call)
         items[call.id] = await described(ports, f"{turn_id}.{number}", call, verdict)
 
@@ -43,19 +51,34 @@ async def decide_item(ports: TurnPorts, item: PlanItem, changed: str = "") -> Pl
 async def as_approved(ports: TurnPorts, running: Running, item: PlanItem) -> tuple[PlanItem, str]:
     """The item as it is now, under its lock, and what differs from what was approved (K10a).
 
-    The difference is empty when the call may run. Only what a person approved is compared:
-    a rule's allow never depended on the preview.
+    The difference is empty when the call may run. Where its paths lead is compared for every
+    call, and where that has changed a rule judges anew. The preview is compared only for what a
+    person approved: a rule's allow never depended on it.
     """
     if not running.declares(item.call.operation):
-        return _asked_again(item), "the provider now declares this operation differently"
+        return replace(
+            item, verdict=_CHANGED
+        ), "the provider now declares this operation differently"
+    call = await ports.locate(item.call)
+    moved = moves(item.call, call)
+    if moved:
+        return await _where_it_leads_now(ports, item, call, moved)
     if item.verdict.decided_by != PERSON:
         return item, ""
-    preview = await ports.providers.preview(item.call)
+    preview = await preview_of(ports, call)
     if preview == item.preview:
         return item, ""
-    return _asked_again(replace(item, preview=preview)), "what this call would do has changed"
+    changed = "what this call would do has changed"
+    return replace(item, preview=preview, verdict=_CHANGED), changed
 
 
-def _asked_again(item: PlanItem) -> PlanItem:
-    reason = "what was approved is not what would run now"
-    return replace(item, verdict=Verdict(Decision.ASK, "changed since it was approved", reason))
+async def _where_it_leads_now(
+    ports: TurnPorts, item: PlanItem, call: Call, moved: str
+) -> tuple[PlanItem, str]:
+    """The item as policy judges it where its paths lead now; a person's yes was for elsewhere."""
+    verdict = ports.decide(call)
+    if item.verdict.decided_by == PERSON and verdict.decision is not Decision.DENY:
+        verdict = _CHANGED
+    if verdict.decision is Decision.ALLOW:
+        return replace(item, call=call, verdict=verdict), ""
+    return await described(ports, item.id, call, verdict), moved

@@ -161,14 +161,20 @@ class Model(Protocol):
         ...
 
 
+async def as_it_is(call: Call) -> Call:
+    """Look nowhere: the paths of the call are judged by their text."""
+    return call
+
+
 @dataclass(frozen=True, slots=True)
 class TurnPorts:
     """Everything that a turn is given.
 
     `decide` is policy as it stands for this session: pure, and never ASK when nobody is
     there. `deadline_s` tells how long a call of an operation may take, in seconds (K14).
-    `grants` None means that every answer is for one call. `review` puts a call to its reviewer
-    (K8); None means that there is none to be had.
+    `locate` gives back a resource call with where its paths lead now (K5a, K10a); by default
+    nobody looks. `grants` None means that every answer is for one call. `review` puts a call to
+    its reviewer (K8); None means that there is none to be had.
     """
 
     model: Model
@@ -178,5 +184,6 @@ class TurnPorts:
     decide: Callable[[Call], Verdict]
     deadline_s: Callable[[Operation], float | None]
     hooks: Hooks = NO_HOOKS
+    locate: Callable[[Call], Awaitable[Call]] = as_it_is
     grants: Grants | None = None
     review: Callable[[Call, Review], Awaitable[Verdict]] | None = None
