@@ -278,3 +278,17 @@ def test_every_node_of_a_render_tree_has_its_object() -> None:
             ],
         }
     ]
+
+
+@pytest.mark.req("K30", "K33")
+async def test_lines_that_are_gathered_are_all_there_and_whole_after_the_end() -> None:
+    one, many = io.StringIO(), io.StringIO()
+    plain, gathering = JsonLines(one), JsonLines(many, gather=200)
+    for number in range(10):
+        for frontend in (plain, gathering):
+            await frontend.hear(Notice("info", f"number {number}"))
+    assert many.getvalue()
+    assert one.getvalue().startswith(many.getvalue())
+    assert len(many.getvalue()) < len(one.getvalue())
+    gathering.close()
+    assert many.getvalue() == one.getvalue()

@@ -12,6 +12,8 @@ from pluggableharness.cli.sessions.telling import RecordedClock, tell
 from pluggableharness.kernel.frontends.json_lines import JsonLines
 from pluggableharness.kernel.frontends.terminal import Terminal
 
+_GATHERED = 64 << 10
+
 
 def main(options: argparse.Namespace) -> int:
     """Replay the session (K30)."""
@@ -20,7 +22,7 @@ def main(options: argparse.Namespace) -> int:
 
 async def _replay(log: Path, as_json: bool) -> int:
     clock = RecordedClock(log)
-    frontend = JsonLines(sys.stdout) if as_json else Terminal(clock=clock)
+    frontend = JsonLines(sys.stdout, _GATHERED) if as_json else Terminal(clock=clock)
     try:
         await tell(log, frontend, clock)
     finally:
