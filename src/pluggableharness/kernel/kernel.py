@@ -28,6 +28,7 @@ from pluggableharness.kernel.domain.message import (
     Text,
     ToolResult,
 )
+from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import Failure, Outcome
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
@@ -247,7 +248,8 @@ class Kernel:
             return
         for above in member.above:
             log = self._logs[above.session_id]
-            log.add_cost(member.session_id, model, reply.usage, reply.cost_usd)
+            by = reply.message.by or model
+            log.add_cost(member.session_id, by, reply.usage, reply.cost_usd)
 
     async def call(
         self, operation: str, arguments: JsonObject | str, frontend: Frontend
@@ -307,7 +309,8 @@ class Kernel:
         said = await model.reply((Message(Role.USER, (Text(prompt),)),), (), _unheard)
         if said.usage != NOTHING_USED or said.cost_usd:
             log = self._logs[member.session_id]
-            log.add_cost("review", model.name, said.usage, said.cost_usd)
+            by = said.message.by or model.name
+            log.add_cost("review", by, said.usage, said.cost_usd)
         return said.message.text
 
     def _terms(self, member: Member) -> Terms:
@@ -338,7 +341,7 @@ class Kernel:
         return event
 
 
-async def _unheard(text: str) -> None:
+async def _unheard(piece: str | Notice) -> None:
     """Nobody watches a reviewer think."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.message import Message, ModelReply, Role, Text, Usage
-from pluggableharness.kernel.domain.news import News
+from pluggableharness.kernel.domain.news import News, Notice
 from pluggableharness.kernel.domain.operation import (
     Concurrency,
     Kind,
@@ -92,6 +92,9 @@ class FakeRecord:
 
     def message(self, message: Message, usage: Usage, cost_usd: float) -> None:
         self.filed.append(("message", message))
+
+    def notice(self, notice: Notice) -> None:
+        self.filed.append(("notice", notice))
 
     def call(self, call: Call) -> None:
         self.filed.append(("call", call))

@@ -20,7 +20,9 @@ from pluggableharness.kernel.domain.message import (
     Message,
     ModelReply,
     Role,
+    Sealed,
     Text,
+    Thinking,
     ToolResult,
     Usage,
 )
@@ -36,7 +38,7 @@ def message_payload(message: Message, model: str, usage: Usage, cost_usd: float)
     """A MessageEvent; `model` is "" for a person's message."""
     event = event_pb2.MessageEvent(
         message=message_to_wire(message),
-        usage=model_pb2.Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens),
+        usage=_usage_to_wire(usage),
         cost_usd=cost_usd,
     )
     if model:
@@ -48,30 +50,52 @@ def message_payload(message: Message, model: str, usage: Usage, cost_usd: float)
 def read_message(payload: bytes) -> RecordedMessage:
     """Read a MessageEvent. Raises ValueError for what this module did not write."""
     event = parsed(event_pb2.MessageEvent(), payload)
-    usage = Usage(event.usage.input_tokens, event.usage.output_tokens)
+    used = event.usage
+    usage = Usage(
+        used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens
+    )
     reply = ModelReply(message_from_wire(event.message), usage, event.cost_usd)
     return RecordedMessage(reply, event.model.name)
 
 
+def _usage_to_wire(usage: Usage) -> model_pb2.Usage:
+    return model_pb2.Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cache_read_tokens or None,
+        cache_write_tokens=usage.cache_write_tokens or None,
+    )
+
+
 def message_to_wire(message: Message) -> content_pb2.Message:
     """Return a message as the wire has it."""
+    provider, _, model = unicode_text(message.by).partition(":")
     return content_pb2.Message(
         role=_ROLE_NUMBERS[message.role],
         content=[_block_to_wire(block) for block in message.blocks],
         id=message.id,
+        produced_by_provider=provider or None,
+        produced_by_model_id=model or None,
     )
 
 
 def message_from_wire(raw: content_pb2.Message) -> Message:
     """Return what `message_to_wire` was given. Raises ValueError for what it did not write."""
     blocks = tuple(_block_from_wire(block) for block in raw.content)
-    return Message(member(_ROLES, raw.role), blocks, raw.id)
+    by = f"{raw.produced_by_provider}:{raw.produced_by_model_id}"
+    return Message(member(_ROLES, raw.role), blocks, raw.id, "" if by == ":" else by)
 
 
 def _block_to_wire(block: Block) -> content_pb2.ContentBlock:
     match block:
         case Text(text):
             return content_pb2.ContentBlock(text=content_pb2.TextBlock(text=unicode_text(text)))
+        case Thinking(text, seal):
+            thinking = content_pb2.ThinkingBlock(text=unicode_text(text), signature=seal)
+            return content_pb2.ContentBlock(thinking=thinking)
+        case Sealed(data):
+            sealed = content_pb2.RedactedThinkingBlock(data=data)
+            return content_pb2.ContentBlock(redacted_thinking=sealed)
         case ProposedCall(tool_use_id, name, arguments):
             use = content_pb2.ToolUseBlock(
                 id=unicode_text(tool_use_id),
@@ -89,6 +113,10 @@ def _block_from_wire(raw: content_pb2.ContentBlock) -> Block:
     match raw.WhichOneof("block"):
         case "text":
             return Text(raw.text.text)
+        case "thinking":
+            return Thinking(raw.thinking.text, raw.thinking.signature)
+        case "redacted_thinking":
+            return Sealed(raw.redacted_thinking.data)
         case "tool_use":
             use = raw.tool_use
             return ProposedCall(use.id, use.name, written_from_struct(use.arguments))

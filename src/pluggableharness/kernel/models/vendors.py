@@ -4,15 +4,18 @@ Knows which address and which key belong to a choice; how a vendor is spoken to 
 of `vendor`, which is imported when the first such model is needed.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Protocol
+from dataclasses import dataclass
 
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.message import Message, ModelReply
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.profile import Profile
+from pluggableharness.kernel.models.answering import Answering, Candidate, Heard
+from pluggableharness.kernel.models.fault import FaultKind, ModelFault
+from pluggableharness.kernel.models.patience import PATIENT, Patience
 
 VENDORS = ", ".join(vendor.value for vendor in Vendor)
 
@@ -43,24 +46,6 @@ write it into agent.hcl, one attribute a line:
 or play a written list of messages with --script FILE."""
 
 
-class Replying(Protocol):
-    """A model, as sessions ask it."""
-
-    @property
-    def name(self) -> str:
-        """How the record and the person name it."""
-        ...
-
-    async def reply(
-        self,
-        history: Sequence[Message],
-        offered: Sequence[Operation],
-        heard: Callable[[str], Awaitable[None]],
-    ) -> ModelReply:
-        """The next message. Raises ModelFailed."""
-        ...
-
-
 def model_choice(written: str) -> ModelChoice:
     """The choice that PROVIDER:ID is. Raises UsageError."""
     provider, _, model = written.partition(":")
@@ -73,33 +58,90 @@ def model_choice(written: str) -> ModelChoice:
     return ModelChoice(vendor, model)
 
 
-class VendorModels:
-    """Makes the models of profiles; those of one choice share their connections."""
+@dataclass(frozen=True, slots=True)
+class Barred:
+    """A candidate that cannot be asked, and why."""
 
-    def __init__(self, environment: Mapping[str, str], closing: AsyncExitStack) -> None:
+    name: str
+    barred: str
+    window: int | None = None
+    takes_tools: bool = True
+
+    async def reply(
+        self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
+    ) -> ModelReply:
+        """Nothing. Raises ModelFault."""
+        raise ModelFault(FaultKind.HOPELESS, self.barred)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A candidate that is made when it is first asked."""
+
+    name: str
+    model: Callable[[], Candidate]
+
+    @property
+    def window(self) -> int | None:
+        """How many tokens it reads at most; None when nobody knows."""
+        return self.model().window
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether it can be offered operations."""
+        return self.model().takes_tools
+
+    async def reply(
+        self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
+    ) -> ModelReply:
+        """The next message, asked for once. Raises ModelFault."""
+        return await self.model().reply(history, offered, heard)
+
+
+class VendorModels:
+    """Makes the models of sessions; those of one choice share their connections."""
+
+    def __init__(
+        self, environment: Mapping[str, str], closing: AsyncExitStack, patience: Patience
+    ) -> None:
         """Take keys and addresses from `environment`; connections end with `closing`."""
         self._environment = environment
         self._closing = closing
-        self._made: dict[ModelChoice, Replying] = {}
+        self._patience = patience
+        self._made: dict[ModelChoice, Candidate] = {}
 
-    def __call__(self, profile: Profile) -> Replying:
-        """The model of a profile. Raises UsageError when it has none, or no key for it."""
+    def __call__(self, profile: Profile) -> Answering:
+        """The model of a session under a profile.
+
+        A fallback that cannot be asked, for want of a key say, counts as one that fails.
+        Raises UsageError when the profile has none that can be asked.
+        """
         if not profile.models:
             raise UsageError(HOW_TO_CHOOSE)
-        return self._model(profile.models[0])
+        candidates = [self._candidate(choice) for choice in profile.models]
+        barred = [one.barred for one in candidates if isinstance(one, Barred)]
+        if len(barred) == len(candidates):
+            raise UsageError("\n".join(barred))
+        return Answering(candidates, self._patience)
 
-    def _model(self, choice: ModelChoice) -> Replying:
-        if choice not in self._made:
+    def _candidate(self, choice: ModelChoice) -> Candidate:
+        try:
             address = self._address(choice)
-            key = self._key(choice)
-            # The library behind it takes a second to import: only when a session needs it.
+            variable, key = self._key(choice)
+        except UsageError as error:
+            return Barred(choice.name, str(error))
+        return Opening(choice.name, lambda: self._opened(choice, address, variable, key))
+
+    def _opened(self, choice: ModelChoice, address: str, variable: str, key: str) -> Candidate:
+        if choice not in self._made:
+            # The library behind it takes a second to import: only when it is to answer.
             from pluggableharness.kernel.models.vendor.clients import http_client, library_model
             from pluggableharness.kernel.models.vendor.model import VendorModel
 
             http = http_client(address)
             self._closing.push_async_callback(http.aclose)
-            library = library_model(choice, address, key, http)
-            self._made[choice] = VendorModel(choice.name, library)
+            library = library_model(choice, address, key or None, http)
+            self._made[choice] = VendorModel(choice.name, library, variable, key)
         return self._made[choice]
 
     def _address(self, choice: ModelChoice) -> str:
@@ -112,29 +154,33 @@ class VendorModels:
             )
         return address
 
-    def _key(self, choice: ModelChoice) -> str | None:
-        """The key; None where none is needed. Raises UsageError when it is not there.
+    def _key(self, choice: ModelChoice) -> tuple[str, str]:
+        """The key after the name of its variable; "" and "" where none is needed.
 
         To an address that the file names for a compatible service goes only the key that the
-        file names for it: the usual variable holds somebody else's.
+        file names for it: the usual variable holds somebody else's. Raises UsageError when
+        there is none.
         """
         variables = _KEYS[choice.vendor]
         if choice.key_variable:
             variables = (choice.key_variable,)
         elif choice.vendor is Vendor.COMPATIBLE and choice.base_url:
-            return None
-        found = (self._environment.get(variable) for variable in variables)
-        key = next((one for one in found if one), None)
-        if key is None and choice.vendor is not Vendor.COMPATIBLE:
-            raise UsageError(
-                f"{choice.name}: there is no key. Set the environment variable "
-                f"{' or '.join(variables)} before the harness starts"
-            )
-        return key
+            return "", ""
+        for variable in variables:
+            if self._environment.get(variable):
+                return variable, self._environment[variable]
+        if choice.vendor is Vendor.COMPATIBLE:
+            return "", ""
+        raise UsageError(
+            f"{choice.name}: there is no key. Set the environment variable "
+            f"{' or '.join(variables)} before the harness starts"
+        )
 
 
 @asynccontextmanager
-async def vendor_models(environment: Mapping[str, str]) -> AsyncIterator[VendorModels]:
+async def vendor_models(
+    environment: Mapping[str, str], patience: Patience = PATIENT
+) -> AsyncIterator[VendorModels]:
     """Models for the length of a block; their connections end with it."""
     async with AsyncExitStack() as closing:
-        yield VendorModels(environment, closing)
+        yield VendorModels(environment, closing, patience)

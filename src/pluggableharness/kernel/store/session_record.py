@@ -14,6 +14,7 @@ from pluggableharness.kernel.domain.call import Call, RefusedCall
 from pluggableharness.kernel.domain.event import EventKind, Producer
 from pluggableharness.kernel.domain.hook import HookTrouble, Subscription
 from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, Usage
+from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.outcome import Outcome
 from pluggableharness.kernel.domain.plan import ApplyItem, Lasting, Plan, Scope
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
@@ -80,7 +81,7 @@ class SessionLog:
 
     def message(self, message: Message, usage: Usage, cost_usd: float) -> None:
         """File a message, and its cost in the ledger."""
-        model = self._model if message.role is Role.ASSISTANT else ""
+        model = (message.by or self._model) if message.role is Role.ASSISTANT else ""
         payload = message_payload(message, model, usage, cost_usd)
         self._file(EventKind.MESSAGE, payload)
         if message.role is Role.USER and not self._prompted:
@@ -88,6 +89,10 @@ class SessionLog:
             self._log.put_meta("prompt", message.text[:_MOST_PROMPT])
         if usage != NOTHING_USED or cost_usd:
             self._log.add_cost("session", model, usage, cost_usd)
+
+    def notice(self, notice: Notice) -> None:
+        """File what a person is told of the asking of a model."""
+        self._file(EventKind.SESSION, record_facts.notice_payload(notice), JSON)
 
     def call(self, call: Call) -> None:
         """File a call's intent."""

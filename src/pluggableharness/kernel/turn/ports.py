@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pluggableharness.kernel.domain.call import Call, RefusedCall
 from pluggableharness.kernel.domain.message import Message, ModelReply, Usage
-from pluggableharness.kernel.domain.news import News
+from pluggableharness.kernel.domain.news import News, Notice
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import LeadUp, Outcome
 from pluggableharness.kernel.domain.plan import (
@@ -26,8 +26,8 @@ from pluggableharness.kernel.turn.hooks import NO_HOOKS, Hooks
 Heard = Callable[[LeadUp], Awaitable[None]]
 """Takes an event of a running call; the next one is not read before it returns (P14)."""
 
-TextHeard = Callable[[str], Awaitable[None]]
-"""Takes a piece of the model's text as it streams."""
+TextHeard = Callable[[str | Notice], Awaitable[None]]
+"""Takes a piece of the model's text as it streams, or what a person should know of the asking."""
 
 
 class Running(Protocol):
@@ -66,6 +66,10 @@ class Record(Protocol):
 
     def message(self, message: Message, usage: Usage, cost_usd: float) -> None:
         """File a message of the user or the model."""
+        ...
+
+    def notice(self, notice: Notice) -> None:
+        """File what a person is told of the asking of a model (K21)."""
         ...
 
     def call(self, call: Call) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pluggableharness.kernel.domain.call import Call, CallContext, RefusedCall
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import Message
-from pluggableharness.kernel.domain.news import CallRefused, MessageArrived, TextDelta
+from pluggableharness.kernel.domain.news import CallRefused, MessageArrived, Notice, TextDelta
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import NEVER_SENT, Success
 from pluggableharness.kernel.domain.plan import ApplyItem
@@ -68,8 +68,12 @@ async def run_turn(
 async def _ask_model(
     ports: TurnPorts, turn_id: str, history: Sequence[Message], offered: Sequence[Operation]
 ) -> Message:
-    async def heard(text: str) -> None:
-        await ports.frontend.hear(TextDelta(turn_id, text))
+    async def heard(piece: str | Notice) -> None:
+        if isinstance(piece, Notice):
+            ports.record.notice(piece)
+            await ports.frontend.hear(piece)
+        else:
+            await ports.frontend.hear(TextDelta(turn_id, piece))
 
     name = ports.model.name
     read = await before_model(ports.hooks, history, name)

@@ -1,86 +1,170 @@
-"""One model of one vendor as a Model of ours: asks once, streams, and says what went wrong."""
+"""One model of one vendor: asks once, streams what it says, and says what went wrong."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
 
+import httpx2
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import (
     ModelResponse,
+    ModelResponseStreamEvent,
     PartDeltaEvent,
     PartStartEvent,
     TextPart,
     TextPartDelta,
-    ToolCallPart,
 )
 from pydantic_ai.models import Model as LibraryModel
-from pydantic_ai.models import ModelRequestParameters, StreamedResponse
+from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
 
-from pluggableharness.kernel.domain.call import ProposedCall
-from pluggableharness.kernel.domain.errors import ModelFailed
-from pluggableharness.kernel.domain.message import Block, Message, ModelReply, Role, Text, Usage
+from pluggableharness.kernel.domain.message import Message, ModelReply, Usage
 from pluggableharness.kernel.domain.naming import vendor_name
+from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.models.vendor.outgoing import library_messages, tool_definition
+from pluggableharness.kernel.models.vendor.faults import cut_short, fault_of, said_nothing
+from pluggableharness.kernel.models.vendor.incoming import message_of
+from pluggableharness.kernel.models.vendor.outgoing import (
+    Recipient,
+    library_messages,
+    tool_definition,
+    tools_of_history,
+)
 
-Heard = Callable[[str], Awaitable[None]]
+Heard = Callable[[str | Notice], Awaitable[None]]
 
 
+@dataclass(slots=True)
 class VendorModel:
-    """Asks one model of one vendor."""
+    """Asks one model; `key_variable` and `secret` are for what may be said of its key."""
 
-    def __init__(self, name: str, library: LibraryModel) -> None:
-        self.name = name
-        self._library = library
+    name: str
+    library: LibraryModel
+    key_variable: str = ""
+    secret: str = ""
+
+    _offered: dict[str, ToolDefinition] = field(default_factory=dict)
+    _price_missing: bool = False
+
+    @property
+    def window(self) -> int | None:
+        """How many tokens it reads at most; None when nobody knows."""
+        return self.library.context_window
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether it can be offered operations."""
+        return self.library.profile.get("supports_tools", True)
 
     async def reply(
         self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
     ) -> ModelReply:
-        """The next message, its text heard as it comes. Raises ModelFailed."""
-        parameters = ModelRequestParameters(function_tools=[tool_definition(o) for o in offered])
-        settings = ModelSettings(max_retries=0)
+        """The next message, its text heard as it comes. Raises ModelFault.
+
+        A message that did not come whole is none: nothing of it is given back.
+        """
+        asking = _Asking(self, history, offered)
+        async with aclosing(asking.texts()) as texts:
+            async for text in texts:
+                await heard(text)
+        response = asking.response
+        if response is None or not _is_whole(response):
+            raise cut_short(self.name)
+        names = {vendor_name(operation): operation.full_name for operation in offered}
+        message = message_of(response, names, self.name)
+        if not message.text and not message.calls:
+            raise said_nothing(self.name, str(_details(response).get("finish_reason", "")))
+        return ModelReply(message, _usage(response), await self._cost_usd(response, heard))
+
+    def definitions(
+        self, history: Sequence[Message], offered: Sequence[Operation]
+    ) -> tuple[list[ToolDefinition], ModelSettings]:
+        """What is offered, and whether it may be called.
+
+        A history with calls is refused by some vendors where no tool is defined: in a last
+        turn (K20) the tools stand there as before, and none may be called.
+        """
+        settings = ModelSettings(max_retries=0, cache=True)
+        if offered:
+            self._offered = {vendor_name(one): tool_definition(one) for one in offered}
+            return list(self._offered.values()), settings
+        known = tools_of_history(history, self._offered)
+        if known:
+            settings["tool_choice"] = "none"
+        return known, settings
+
+    def fault(self, error: Exception) -> Exception:
+        """The library's error in our words."""
+        return fault_of(error, self.name, self.key_variable, self.secret)
+
+    async def _cost_usd(self, response: ModelResponse, heard: Heard) -> float:
+        """What the message cost, by a list of prices that comes with the library."""
+        try:
+            return float(response.cost().total_price)
+        except (LookupError, ValueError, AssertionError):
+            pass
+        if not self._price_missing:
+            self._price_missing = True
+            words = f"The price of {self.name} is not known: it counts as $0."
+            await heard(Notice("info", words))
+        return 0.0
+
+
+@dataclass(slots=True)
+class _Asking:
+    """One request and its stream; `response` is there once the stream has ended."""
+
+    model: VendorModel
+    history: Sequence[Message]
+    offered: Sequence[Operation]
+    response: ModelResponse | None = None
+
+    async def texts(self) -> AsyncGenerator[str, None]:
+        """The pieces of text as they come. Raises ModelFault, and closing it ends the request."""
+        model = self.model
+        tools, settings = model.definitions(self.history, self.offered)
         try:
             async with model_request_stream(
-                self._library,
-                library_messages(history),
+                model.library,
+                library_messages(self.history, Recipient(model.name, model.library.system)),
                 model_settings=settings,
-                model_request_parameters=parameters,
+                model_request_parameters=ModelRequestParameters(function_tools=tools),
                 instrument=False,
             ) as stream:
-                await _listen(stream, heard)
-                response = stream.get()
-        except (AgentRunError, UserError) as error:
-            raise ModelFailed(f"{self.name}: {error}") from error
-        names = {vendor_name(operation): operation.full_name for operation in offered}
-        blocks = tuple(_blocks(response, names))
-        usage = Usage(response.usage.input_tokens, response.usage.output_tokens)
-        return ModelReply(Message(Role.ASSISTANT, blocks), usage)
+                async for event in stream:
+                    text = _text(event)
+                    if text:
+                        yield text
+                self.response = stream.get()
+        except (AgentRunError, UserError, httpx2.HTTPError) as error:
+            raise model.fault(error) from error
 
 
-async def _listen(stream: StreamedResponse, heard: Heard) -> None:
-    async for event in stream:
-        match event:
-            case PartStartEvent(part=TextPart(content=text)) if text:
-                await heard(text)
-            case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
-                await heard(text)
-            case _:
-                pass
+def _text(event: ModelResponseStreamEvent) -> str:
+    match event:
+        case PartStartEvent(part=TextPart(content=text)):
+            return text
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+            return text
+        case _:
+            return ""
 
 
-def _blocks(response: ModelResponse, names: dict[str, str]) -> list[Block]:
-    blocks: list[Block] = []
-    for part in response.parts:
-        if isinstance(part, TextPart) and part.content:
-            blocks.append(Text(part.content))
-        elif isinstance(part, ToolCallPart):
-            name = names.get(part.tool_name, part.tool_name)
-            blocks.append(ProposedCall(part.tool_call_id, name, _written(part.args)))
-    return blocks
+def _details(response: ModelResponse) -> dict[str, object]:
+    return response.provider_details or {}
 
 
-def _written(arguments: Any) -> JsonObject | str:
-    """What the model wrote, raw where the vendor streams text; nothing at all is no argument."""
-    return arguments if arguments else {}
+def _is_whole(response: ModelResponse) -> bool:
+    """Whether the vendor said that the message is over; the library may only suppose it."""
+    details = _details(response)
+    said = bool(details.get("finish_reason")) or response.finish_reason == "content_filter"
+    return response.state == "complete" and said
+
+
+def _usage(response: ModelResponse) -> Usage:
+    used = response.usage
+    return Usage(
+        used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens
+    )

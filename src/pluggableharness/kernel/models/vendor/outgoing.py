@@ -5,7 +5,8 @@ no JSON, text that is not Unicode. What is in the history stays as it is.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, assert_never
 
 from pydantic_ai.messages import (
@@ -15,6 +16,7 @@ from pydantic_ai.messages import (
     ModelResponse,
     ModelResponsePart,
     TextPart,
+    ThinkingPart,
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
@@ -24,7 +26,15 @@ from pydantic_ai.tools import ToolDefinition
 from pluggableharness.kernel.codec.json_schema import to_json_schema
 from pluggableharness.kernel.codec.json_text import json_bytes, json_value, unicode_text
 from pluggableharness.kernel.domain.call import ProposedCall
-from pluggableharness.kernel.domain.message import Message, Role, Text, ToolResult
+from pluggableharness.kernel.domain.message import (
+    Message,
+    Role,
+    Sealed,
+    Text,
+    Thinking,
+    ToolResult,
+)
+from pluggableharness.kernel.domain.model_choice import Vendor
 from pluggableharness.kernel.domain.naming import legal_name, vendor_name
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Success
@@ -33,15 +43,33 @@ _LEGAL_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 """What every vendor takes as the id of a call; OpenAI's limit of 40 is the shortest."""
 
 
-def library_messages(history: Sequence[Message]) -> list[ModelMessage]:
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """Whom a history is for: the model's name in ours, and its vendor's in the library's words."""
+
+    name: str
+    system: str
+
+    def wrote(self, message: Message) -> bool:
+        """Whether a message is of a model whose vendor can check what is sealed in it.
+
+        Services behind a compatible interface have nothing in common: there it is the model.
+        """
+        if self.name.startswith(Vendor.COMPATIBLE.value):
+            return message.by == self.name
+        return message.by.partition(":")[0] == self.name.partition(":")[0]
+
+
+def library_messages(history: Sequence[Message], to: Recipient) -> list[ModelMessage]:
     """The history as the library sends it; messages of one speaker in a row become one."""
     ids = _Ids()
     messages: list[ModelMessage] = []
     for message in history:
         if message.role is Role.ASSISTANT:
-            said = tuple(_said(message, ids))
+            said = tuple(_said(message, ids, to))
             if said:
-                messages.append(ModelResponse(parts=said))
+                system = to.system if to.wrote(message) else None
+                messages.append(ModelResponse(parts=said, provider_name=system))
             continue
         heard = tuple(_heard(message, ids))
         last = messages[-1] if messages else None
@@ -61,19 +89,59 @@ def tool_definition(operation: Operation) -> ToolDefinition:
     )
 
 
-def _said(message: Message, ids: "_Ids") -> Iterator[ModelResponsePart]:
+def tools_of_history(
+    history: Sequence[Message], known: Mapping[str, ToolDefinition]
+) -> list[ToolDefinition]:
+    """A definition for every name that the history calls, and all that are known, if it does."""
+    called = {legal_name(call.name) for message in history for call in message.calls}
+    if not called:
+        return []
+    anything = {"type": "object", "properties": {}}
+    strange = sorted(called - known.keys())
+    return [
+        *known.values(),
+        *(ToolDefinition(name=name, parameters_json_schema=anything) for name in strange),
+    ]
+
+
+def _said(message: Message, ids: "_Ids", to: Recipient) -> Iterator[ModelResponsePart]:
+    """The model's own words, with what its vendor wants back when they go to it again.
+
+    Of what another's model thought nothing is sent: no vendor can check it.
+    """
     ids.next_message()
+    own = to.wrote(message)
+    seal: dict[str, Any] = {}
     for block in message.blocks:
         match block:
+            case Sealed(data):
+                seal = _opened(data, to.system) if own else {}
+                continue
+            case Thinking(text, proof):
+                if own:
+                    yield ThinkingPart(unicode_text(text), **_opened(proof, to.system))
             case Text(text):
                 if text:
-                    yield TextPart(unicode_text(text))
+                    yield TextPart(unicode_text(text), **seal)
             case ProposedCall(tool_use_id, name, arguments):
-                yield ToolCallPart(legal_name(name), _object(arguments), ids.of_call(tool_use_id))
+                own_id = ids.of_call(tool_use_id)
+                yield ToolCallPart(legal_name(name), _object(arguments), own_id, **seal)
             case ToolResult():
                 pass  # a result is never the model's own
             case _:
                 assert_never(block)
+        seal = {}
+
+
+def _opened(seal: bytes, system: str) -> dict[str, Any]:
+    """The fields of the library's part that a seal stands for; none for what is no seal."""
+    try:
+        facts = json_value(seal) if seal else {}
+    except ValueError:
+        return {}
+    fields = {"id": "id", "signature": "signature", "details": "provider_details"}
+    known = {fields[name]: value for name, value in facts.items() if name in fields}
+    return {**known, "provider_name": system}
 
 
 def _heard(message: Message, ids: "_Ids") -> Iterator[ModelRequestPart]:
@@ -84,8 +152,8 @@ def _heard(message: Message, ids: "_Ids") -> Iterator[ModelRequestPart]:
                     yield UserPromptPart(unicode_text(text))
             case ToolResult():
                 yield _returned(block, ids.of_result(block.tool_use_id))
-            case ProposedCall():
-                pass  # a person proposes nothing
+            case ProposedCall() | Thinking() | Sealed():
+                pass  # a person proposes nothing, and thinks elsewhere
             case _:
                 assert_never(block)
 

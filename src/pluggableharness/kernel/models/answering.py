@@ -1,0 +1,179 @@
+"""A profile's models as one: asked again when a fault passes, and one after the other (K21, F10).
+
+Every turn begins with the first; a fallback answers for that turn alone. Knows no vendor:
+candidates say what went wrong with them, and time and chance are given.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pluggableharness.kernel.domain.message import Message, ModelReply
+from pluggableharness.kernel.domain.news import Notice
+from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.models.fault import FaultKind, ModelFault
+from pluggableharness.kernel.models.patience import PATIENT, Patience
+
+Heard = Callable[[str | Notice], Awaitable[None]]
+
+
+class Candidate(Protocol):
+    """One model of one vendor."""
+
+    @property
+    def name(self) -> str:
+        """As `ModelChoice.name` has it."""
+        ...
+
+    @property
+    def window(self) -> int | None:
+        """How many tokens it reads at most; None when nobody knows."""
+        ...
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether it can be offered operations."""
+        ...
+
+    async def reply(
+        self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
+    ) -> ModelReply:
+        """The next message, asked for once. Raises ModelFault."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pausing:
+    """Time and chance, which tests bring along: `sleep` takes seconds, `chance` is in 0..1."""
+
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    chance: Callable[[], float] = random.random
+
+
+REAL_TIME = Pausing()
+
+
+@dataclass(slots=True)
+class Answering:
+    """The Model of one session, over the candidates of its profile in their order."""
+
+    candidates: Sequence[Candidate]
+    patience: Patience = PATIENT
+    pausing: Pausing = REAL_TIME
+
+    _retried: int = 0
+    _down: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """That of the first."""
+        return self.candidates[0].name
+
+    async def reply(
+        self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
+    ) -> ModelReply:
+        """The next message, of the first candidate that has one. Raises ModelFault."""
+        last: ModelFault | None = None
+        for place, candidate in enumerate(self.candidates):
+            if last is not None and not self._fits(candidate, last, offered, place):
+                continue
+            try:
+                reply = await self._asked(candidate, history, offered, heard)
+            except ModelFault as fault:
+                last = fault
+                await self._tell_down(candidate, fault, self.candidates[place + 1 :], heard)
+                continue
+            await self._tell_back(candidate, heard)
+            return reply
+        assert last is not None
+        raise last
+
+    def _fits(
+        self, candidate: Candidate, fault: ModelFault, offered: Sequence[Operation], place: int
+    ) -> bool:
+        """Whether a fallback may have what the one before it had not."""
+        if offered and not candidate.takes_tools:
+            return False
+        if fault.kind is not FaultKind.TOO_LONG or candidate.window is None:
+            return True
+        return all(candidate.window > (one.window or 0) for one in self.candidates[:place])
+
+    async def _asked(
+        self,
+        candidate: Candidate,
+        history: Sequence[Message],
+        offered: Sequence[Operation],
+        heard: Heard,
+    ) -> ModelReply:
+        """Ask until there is a message, or a fault that does not pass or passed its limits."""
+        attempt = 0
+        while True:
+            listener = _Listener(heard)
+            try:
+                return await candidate.reply(history, offered, listener)
+            except ModelFault as fault:
+                attempt += 1
+                pause_s = self._pause_s(candidate, attempt, fault)
+                told = f"{_LOST if listener.heard_text else ''}{_sentence(fault)}"
+                if pause_s is None:
+                    raise _final(fault, told, attempt) from fault
+            self._retried += 1
+            await heard(Notice("warning", f"{told} It is asked again in {pause_s:.1f} s."))
+            await self.pausing.sleep(pause_s)
+
+    def _pause_s(self, candidate: Candidate, attempt: int, fault: ModelFault) -> float | None:
+        """Seconds to wait before the same is asked again; None when it is not to be.
+
+        One that was down in the turn before is looked at once: its retries are spent.
+        """
+        spent = attempt > self.patience.retries or self._retried >= self.patience.session_retries
+        if fault.kind is not FaultKind.PASSING or spent or candidate.name in self._down:
+            return None
+        return self.patience.pause_s(attempt, fault.retry_after_s, self.pausing.chance())
+
+    async def _tell_down(
+        self,
+        candidate: Candidate,
+        fault: ModelFault,
+        others: Sequence[Candidate],
+        heard: Heard,
+    ) -> None:
+        """Say that another answers now; once, as long as it is for the same reason."""
+        before = self._down.get(candidate.name)
+        self._down[candidate.name] = str(fault)
+        if others and before != str(fault):
+            names = " or ".join(other.name for other in others)
+            words = f"{_sentence(fault)} For this turn {names} is to answer."
+            await heard(Notice("warning", words))
+
+    async def _tell_back(self, candidate: Candidate, heard: Heard) -> None:
+        if self._down.pop(candidate.name, None) is not None:
+            await heard(Notice("info", f"{candidate.name} answers again."))
+
+
+_LOST = "The message broke off, and what was shown of it does not count. "
+
+
+@dataclass(slots=True)
+class _Listener:
+    """Passes on what is heard, and knows whether a person has seen text of it."""
+
+    heard: Heard
+    heard_text: bool = False
+
+    async def __call__(self, piece: str | Notice) -> None:
+        self.heard_text = self.heard_text or isinstance(piece, str)
+        await self.heard(piece)
+
+
+def _sentence(fault: ModelFault) -> str:
+    words = str(fault)
+    return words if words.endswith((".", "!", "?")) else f"{words}."
+
+
+def _final(fault: ModelFault, told: str, attempts: int) -> ModelFault:
+    """The fault as it is told when nothing more is tried."""
+    times = f" It was asked {attempts} times." if attempts > 1 else ""
+    return ModelFault(fault.kind, f"{told}{times}", retry_after_s=fault.retry_after_s)
