@@ -93,7 +93,7 @@ async def test_any_object_with_a_reply_is_a_model_and_news_are_heard(project: Pa
         async def reply(self, history: Any, offered: Any, heard: Any) -> ph.ModelReply:
             if len(history) > 1:
                 return ph.ModelReply(ph.Message(ph.Role.ASSISTANT, (ph.Text("done"),)))
-            call = ph.ProposedCall("1", "filesystem.glob", {"pattern": "*"})
+            call = ph.ProposedCall("1", "search.glob", {"pattern": "*"})
             return ph.ModelReply(ph.Message(ph.Role.ASSISTANT, (call,)))
 
     heard: list[ph.News] = []

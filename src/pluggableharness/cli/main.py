@@ -20,6 +20,7 @@ COMMANDS = {
     "policy": "explain a decision, or try the rules on a recorded session",
     "tools": "list the operations that the providers offer",
     "sessions": "list, show, replay, resume, verify and export what was recorded",
+    "mcp": "serve the gated operations to an MCP client, which starts this",
     "doctor": "say what works on this machine, and what its commands run in",
     "check": "hold any executable against the contract of a provider",
 }

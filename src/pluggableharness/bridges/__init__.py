@@ -1,0 +1,1 @@
+"""Bridges to other protocols: `outward` serves the kernel over MCP, `inward` takes servers in."""

@@ -1,0 +1,127 @@
+"""What is asked at the gate as an MCP elicitation, and its result as an answer (K10, K35)."""
+
+from typing import Final
+
+from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult
+
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.operation import Schema, SchemaType
+from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem
+from pluggableharness.kernel.domain.values import Json, JsonObject
+from pluggableharness.kernel.frontends.text import shown
+from pluggableharness.kernel.frontends.words import value_line
+
+_ALLOW: Final = "allow"
+_FOR_SESSION: Final = "allow for this session"
+_DENY: Final = "deny"
+
+_WIDTH: Final = 100
+_MOST_LINES: Final = 400
+"""Beyond that a preview is cut, and says so."""
+
+_FIELDS: Final = {
+    SchemaType.STRING: "string",
+    SchemaType.NUMBER: "number",
+    SchemaType.BOOLEAN: "boolean",
+}
+
+
+def question(item: PlanItem, changed: str) -> ElicitRequest:
+    """A plan item as a form: what would be shown at a terminal, and what may be answered."""
+    choices = [_ALLOW, *([_FOR_SESSION] if item.scopes else []), _DENY]
+    held = f" '{_FOR_SESSION}' covers: {item.scopes[0].covers}" if item.scopes else ""
+    return _form(
+        _message(item, changed),
+        {
+            "decision": {
+                "type": "string",
+                "enum": choices,
+                "description": f"'{_ALLOW}' runs it once, exactly as shown.{held}",
+            },
+            "reason": {"type": "string", "description": "Why, for the model to read. Optional."},
+        },
+        "decision",
+    )
+
+
+def answer(item: PlanItem, result: ElicitResult) -> Answer:
+    """What a person answered; whatever is no clear yes is a no."""
+    if result.action != "accept":
+        said = "declined" if result.action == "decline" else "dismissed the question"
+        return Answer(False, f"the person {said}")
+    content = result.content or {}
+    reason = str(content.get("reason") or "")
+    match content.get("decision"):
+        case "allow":
+            return Answer(True, reason)
+        case "allow for this session" if item.scopes:
+            return Answer(True, reason, lasting=Lasting.SESSION, scope=item.scopes[0])
+        case "deny":
+            return Answer(False, reason)
+        case other:
+            return Answer(False, f"the client's answer was none: {other!r}")
+
+
+def form_of(call: Call) -> ElicitRequest | None:
+    """An interactive call as a form for its answer; None when its output is no flat object."""
+    fields: dict[str, Json] = {}
+    output = call.operation.output_schema
+    for name, schema in output.properties.items():
+        field = _field(schema)
+        if field is not None:
+            fields[name] = field
+    if not fields or any(name not in fields for name in output.required):
+        return None
+    told = [f"{shown(name)}: {value_line(value)}" for name, value in call.arguments.items()]
+    return _form("\n".join(told), fields, *output.required)
+
+
+def answer_to(call: Call, result: ElicitResult) -> JsonObject | None:
+    """The person's answer to an interactive call; None when they gave none."""
+    if result.action != "accept" or result.content is None:
+        return None
+    wanted = call.operation.output_schema.properties
+    return {name: value for name, value in result.content.items() if name in wanted}
+
+
+def _form(message: str, properties: dict[str, Json], *required: str) -> ElicitRequest:
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
+
+
+def _field(schema: Schema) -> dict[str, Json] | None:
+    """A field of a form, which knows only plain values."""
+    kind = _FIELDS.get(schema.type)
+    if kind is None:
+        return None
+    field: dict[str, Json] = {"type": kind}
+    if schema.description:
+        field["description"] = schema.description
+    if schema.enum_values:
+        field["enum"] = list(schema.enum_values)
+    return field
+
+
+def _message(item: PlanItem, changed: str) -> str:
+    """What the terminal shows of an item, as plain text: nothing in it can hide or pose."""
+    # They import rich, 50 ms, which a connection that asks nothing does not need.
+    from pluggableharness.kernel.frontends.drawing import Drawing
+    from pluggableharness.kernel.frontends.looks import Looks
+    from pluggableharness.kernel.frontends.question import item_lines
+
+    call, verdict = item.call, item.verdict
+    lines = [line.plain for line in item_lines(Drawing(Looks(), _WIDTH, whole=True), item)]
+    if len(lines) > _MOST_LINES:
+        hidden = len(lines) - _MOST_LINES
+        lines = [*lines[:_MOST_LINES], f"… and {hidden} more lines that are not shown here"]
+    why = f"{verdict.decided_by}: {verdict.reason}" if verdict.reason else verdict.decided_by
+    asker = f" for {' > '.join(call.context.path)}" if call.context.path else ""
+    risk = call.operation.risk.value.replace("_", " ")
+    return "\n".join(
+        [
+            f"Allow {shown(call.operation.full_name)}{asker}? Risk: {risk}.",
+            *([f"Asked again: {shown(changed)}"] if changed else []),
+            *(f"│ {line}" for line in lines),
+            f"Asked: {shown(why)}",
+        ]
+    )

@@ -1,0 +1,377 @@
+"""`harness mcp` under the mcp package's own client: both generations of the protocol (K35)."""
+
+import asyncio
+import json
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp import Client, StdioServerParameters
+from process.harness import HARNESS, Harness
+from process_tree import alive, descendants, eventually
+
+import pluggableharness as ph
+
+WAIT = 25.0
+MODES = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+WRITE = ("filesystem__write_file", {"path": "a.txt", "content": "hello\n"})
+
+Decide = Callable[[str], types.ElicitResult]
+
+
+def accepts(decision: str, reason: str = "") -> Decide:
+    content: dict[str, Any] = {"decision": decision, "reason": reason}
+    return lambda message: types.ElicitResult(action="accept", content=content)
+
+
+@dataclass
+class Connected:
+    """A client, with what it was asked and told."""
+
+    client: Client
+    asked: list[types.ElicitRequestFormParams] = field(default_factory=list)
+    logged: list[types.LoggingMessageNotificationParams] = field(default_factory=list)
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
+        return await self.client.call_tool(name, arguments)
+
+
+@asynccontextmanager
+async def connected(
+    harness: Harness, mode: Any, decide: Decide | None = None, *words: str
+) -> AsyncIterator[Connected]:
+    """A client of a served project; without `decide` it has no elicitation."""
+
+    async def elicit(context: Any, params: Any) -> types.ElicitResult:
+        there.asked.append(params)
+        assert decide is not None
+        return decide(params.message)
+
+    async def log(params: types.LoggingMessageNotificationParams) -> None:
+        there.logged.append(params)
+        there.heard.set()
+
+    server = StdioServerParameters(
+        command=HARNESS[0],
+        args=[*HARNESS[1:], "mcp", "--cwd", str(harness.project), *words],
+        env=harness.environment,
+    )
+    client = Client(
+        server,
+        mode=mode,
+        elicitation_callback=elicit if decide is not None else None,
+        logging_callback=log,
+        log_level="info",
+    )
+    there = Connected(client)
+    async with asyncio.timeout(WAIT), client:
+        yield there
+
+
+def text(result: types.CallToolResult) -> str:
+    (content,) = result.content
+    assert isinstance(content, types.TextContent)
+    return content.text
+
+
+def category(result: types.CallToolResult) -> Any:
+    assert result.is_error
+    assert result.meta is not None
+    return result.meta["pluggableharness/error"]["category"]
+
+
+def record(harness: Harness, status: str = "completed") -> ph.Record:
+    """The one record of a connection that has ended."""
+    (log,) = harness.logs()
+    read = ph.record(log)
+    assert read.verify().ok
+    assert read.meta()["status"] == status
+    return read
+
+
+@MODES
+@pytest.mark.req("K35", "K3")
+async def test_operations_are_listed_as_tools_that_say_how_they_are_held(
+    harness: Harness, mode: str
+) -> None:
+    async with connected(harness, mode) as there:
+        tools = {tool.name: tool for tool in (await there.client.list_tools()).tools}
+    read, bash = tools["filesystem__read_file"], tools["exec__bash"]
+    assert read.annotations is not None
+    assert bash.annotations is not None
+    assert read.annotations.read_only_hint is True
+    assert (bash.annotations.read_only_hint, bash.annotations.destructive_hint) == (False, True)
+    assert bash.annotations.idempotent_hint is False
+    assert bash.meta is not None
+    assert bash.meta["pluggableharness/kind"] == "resource"
+    assert bash.meta["pluggableharness/risk"] == "high"
+    assert "high risk" in (bash.description or "")
+    assert bash.title == "exec.bash"
+    assert read.input_schema["required"] == ["path"]
+    assert read.output_schema is not None
+    assert "content" in read.output_schema["properties"]
+
+
+@MODES
+@pytest.mark.req("K35", "K10")
+async def test_a_read_runs_and_a_write_is_asked_as_at_the_gate(harness: Harness, mode: str) -> None:
+    async with connected(harness, mode, accepts("allow")) as there:
+        wrote = await there.call(*WRITE)
+        read = await there.call("filesystem__read_file", {"path": "a.txt"})
+    assert not wrote.is_error
+    assert (harness.project / "a.txt").read_text() == "hello\n"
+    assert read.structured_content["content"] == "1|hello"
+    assert json.loads(text(read)) == read.structured_content
+    (asked,) = there.asked
+    assert asked.message.startswith("Allow filesystem.write_file? Risk: moderate.")
+    assert "+ hello" in asked.message
+    assert "no rule speaks of it" in asked.message
+    story = [type(told.piece).__name__ for told in record(harness).story()]
+    assert story.count("CallEnded") == 2
+    assert record(harness).meta()["model"] == "mcp: mcp"
+
+
+@MODES
+@pytest.mark.req("K35", "K10")
+@pytest.mark.parametrize(
+    ("decide", "said"),
+    [
+        (accepts("deny", "not on my watch"), "not on my watch"),
+        (accepts("perhaps"), "the client's answer was none"),
+        (lambda message: types.ElicitResult(action="decline"), "the person declined"),
+        (lambda message: types.ElicitResult(action="cancel"), "dismissed the question"),
+    ],
+    ids=["denied", "nonsense", "declined", "dismissed"],
+)
+async def test_whatever_is_no_clear_yes_denies(
+    harness: Harness, mode: str, decide: Decide, said: str
+) -> None:
+    async with connected(harness, mode, decide) as there:
+        result = await there.call(*WRITE)
+    assert category(result) == "permission_denied"
+    assert said in text(result)
+    assert not (harness.project / "a.txt").exists()
+    assert record(harness)
+
+
+@MODES
+@pytest.mark.req("K35", "K10")
+async def test_an_answer_for_the_session_is_asked_for_once(harness: Harness, mode: str) -> None:
+    async with connected(harness, mode, accepts("allow for this session")) as there:
+        for content in ("one\n", "two\n"):
+            wrote = await there.call(WRITE[0], {"path": "a.txt", "content": content})
+            assert not wrote.is_error, text(wrote)
+            await there.call("filesystem__read_file", {"path": "a.txt"})
+    assert len(there.asked) == 1
+    assert (harness.project / "a.txt").read_text() == "two\n"
+
+
+@MODES
+@pytest.mark.req("K35", "K10")
+async def test_a_client_without_elicitation_is_denied_and_told_how_to_allow(
+    harness: Harness, mode: str
+) -> None:
+    async with connected(harness, mode) as there:
+        result = await there.call(*WRITE)
+        gone = await there.call("filesystem__gone", {})
+    assert category(result) == "permission_denied"
+    assert "no elicitation" in text(result)
+    assert 'match = { provider = "filesystem", tool_name = "write_file" }' in text(result)
+    assert "elicitation" not in text(gone)
+    assert not (harness.project / "a.txt").exists()
+
+
+RULES = """
+required_providers {
+  exec = { source = "builtin" }
+}
+policy "echo" {
+  match  = { tool_name = "bash" }
+  when   = "commands.all(c, c.program == 'echo')"
+  action = "allow"
+}
+policy "no touch" {
+  match  = { tool_name = "bash" }
+  when   = "commands.exists(c, c.program == 'touch')"
+  action = "forbid"
+  reason = "nothing is touched here"
+}
+agent_profile "default" {
+  tools = ["exec.*"]
+}
+agent_profile "none" {
+  tools = []
+}
+"""
+
+
+@MODES
+@pytest.mark.req("K35", "K7", "K5")
+async def test_the_rules_of_the_project_decide_first(harness: Harness, mode: str) -> None:
+    (harness.project / "agent.hcl").write_text(RULES)
+    async with connected(harness, mode) as there:
+        names = [tool.name for tool in (await there.client.list_tools()).tools]
+        allowed = await there.call("exec__bash", {"command": "echo hello"})
+        forbidden = await there.call("exec__bash", {"command": "echo x && touch y"})
+    assert names == ["exec__bash"]
+    assert allowed.structured_content["output"] == "hello\n"
+    assert [one.data for one in there.logged] == [{"stream": "stdout", "text": "hello\n"}]
+    assert category(forbidden) == "permission_denied"
+    assert "nothing is touched here" in text(forbidden)
+    assert "elicitation" not in text(forbidden)
+    assert not (harness.project / "y").exists()
+
+
+@pytest.mark.req("K35", "F9")
+async def test_a_profile_narrows_what_is_served(harness: Harness) -> None:
+    (harness.project / "agent.hcl").write_text(RULES)
+    async with connected(harness, "legacy", None, "--profile", "none") as there:
+        assert (await there.client.list_tools()).tools == []
+
+
+@MODES
+@pytest.mark.req("K35", "P8")
+async def test_bad_arguments_and_unknown_tools_are_errors_that_say_what_would_do(
+    harness: Harness, mode: str
+) -> None:
+    async with connected(harness, mode) as there:
+        wrong = await there.call("filesystem__read_file", {"path": 5})
+        unknown = await there.call("filesystem__raed_file", {})
+    assert category(wrong) == "invalid_arguments"
+    assert "expected a string, got the number 5" in text(wrong)
+    assert category(unknown) == "not_found"
+    assert "read_file" in text(unknown)
+
+
+@MODES
+@pytest.mark.req("K35", "K17", "K13")
+async def test_a_cancelled_request_ends_its_call_and_no_other(harness: Harness, mode: str) -> None:
+    async with connected(harness, mode, accepts("allow")) as there:
+        command = "echo $$; exec sleep 1000"
+        slow = asyncio.create_task(there.call("exec__bash", {"command": command}))
+        await there.heard.wait()
+        slow.cancel()
+        await asyncio.wait([slow])
+        listed = await there.call("search__glob", {"pattern": "*"})
+        assert not listed.is_error
+    (cut,) = [
+        block.outcome
+        for message in record(harness).session().history
+        for block in message.blocks
+        if isinstance(block, ph.ToolResult) and block.name == "exec.bash"
+    ]
+    assert isinstance(cut, ph.Failure)
+    assert cut.category is ph.ErrorCategory.CANCELLED
+
+
+@pytest.mark.req("K35", "K10a")
+async def test_an_answer_does_not_hold_for_another_call(harness: Harness) -> None:
+    """A later client comes back with the answer: what it then asks for must be what was shown."""
+    async with connected(harness, "2026-07-28", accepts("allow")) as there:
+        session = there.client.session
+        first = await session.call_tool(*WRITE, allow_input_required=True)
+        assert isinstance(first, types.InputRequiredResult)
+        yes = types.ElicitResult(action="accept", content={"decision": "allow"})
+        other = {"path": "a.txt", "content": "something else\n"}
+        result = await session.call_tool(
+            WRITE[0],
+            other,
+            input_responses={"question": yes},
+            request_state=first.request_state,
+            allow_input_required=True,
+        )
+    assert isinstance(result, types.CallToolResult)
+    assert category(result) == "permission_denied"
+    assert not (harness.project / "a.txt").exists()
+
+
+@pytest.mark.req("K35", "K17")
+async def test_a_client_that_leaves_a_question_open_leaves_nothing_behind(
+    harness: Harness,
+) -> None:
+    async with connected(harness, "2026-07-28", accepts("allow")) as there:
+        first = await there.client.session.call_tool(*WRITE, allow_input_required=True)
+        assert isinstance(first, types.InputRequiredResult)
+    record(harness)
+    assert not (harness.project / "a.txt").exists()
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "by hand", "version": "1"},
+    },
+}
+LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+
+async def by_hand(harness: Harness) -> asyncio.subprocess.Process:
+    """The command with a client that has just got its list of tools."""
+    process = await asyncio.create_subprocess_exec(
+        *HARNESS,
+        "mcp",
+        cwd=harness.project,
+        env=harness.environment,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=1 << 24,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for message in (INITIALIZE, LIST):
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+        answer = json.loads(await process.stdout.readline())
+        assert answer["id"] == message["id"], answer
+    return process
+
+
+@pytest.mark.req("K35", "K16")
+@pytest.mark.parametrize("ending", ["end of input", "SIGTERM"])
+async def test_the_end_of_the_connection_ends_session_and_providers(
+    harness: Harness, ending: str
+) -> None:
+    async with asyncio.timeout(WAIT):
+        process = await by_hand(harness)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        providers = descendants(process.pid)
+        assert providers
+        if ending == "SIGTERM":
+            process.send_signal(signal.SIGTERM)
+        else:
+            process.stdin.close()
+        rest = await process.stdout.read()
+        code = await process.wait()
+    assert rest == b""
+    assert code == (130 if ending == "SIGTERM" else 0)
+    assert record(harness, "cancelled" if ending == "SIGTERM" else "completed")
+    gone = (lambda: not any(map(alive, providers)), "no provider is left")
+    await asyncio.to_thread(eventually, *gone)
+
+
+@pytest.mark.req("K35")
+async def test_what_is_no_message_is_answered_or_passed_over_and_nothing_else_is_printed(
+    harness: Harness,
+) -> None:
+    async with asyncio.timeout(WAIT):
+        process = await by_hand(harness)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"no json\n\xff\xfe\n{}\n")
+        process.stdin.write(json.dumps({**LIST, "id": 3}).encode() + b"\n")
+        answers: list[dict[str, Any]] = []
+        while not answers or answers[-1].get("id") != 3:
+            answers.append(json.loads(await process.stdout.readline()))
+        process.stdin.close()
+        assert await process.wait() == 0
+    assert all(answer["jsonrpc"] == "2.0" for answer in answers)
+    assert len(answers[-1]["result"]["tools"]) > 5
