@@ -51,6 +51,17 @@ def test_explain_names_the_rule_that_wins_and_why_the_others_do_not(tmp_path: Pa
     assert "exec.bash" in wrong.stderr
 
 
+@pytest.mark.req("F11", "K5a")
+def test_explain_says_where_a_path_leads(tmp_path: Path) -> None:
+    (tmp_path / "agent.hcl").write_text(
+        'policy "all" {\n  match = { provider = "filesystem" }\n  action = "allow"\n}\n'
+    )
+    (tmp_path / "cfg").symlink_to("agent.hcl")
+    said = harness(tmp_path, "policy", "explain", "filesystem.write_file", "path=cfg", "content=x")
+    assert f"'cfg' leads to '{tmp_path}/agent.hcl'" in said.stdout, said.stdout + said.stderr
+    assert "ask by protected path" in said.stdout
+
+
 @pytest.mark.req("F11")
 def test_recorded_calls_are_decided_again_by_the_present_rules(tmp_path: Path) -> None:
     (tmp_path / "agent.hcl").write_text(RULES)

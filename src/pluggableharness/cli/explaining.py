@@ -14,8 +14,10 @@ from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.verdict import Verdict
+from pluggableharness.kernel.first_party import confined
 from pluggableharness.kernel.frontends.text import escaped
 from pluggableharness.kernel.kernel import Setup, opened
+from pluggableharness.kernel.places import located
 from pluggableharness.kernel.planning import classify
 from pluggableharness.kernel.policy import (
     Asking,
@@ -24,6 +26,7 @@ from pluggableharness.kernel.policy import (
     ShellView,
     Terms,
     explain,
+    redirections,
 )
 
 
@@ -34,8 +37,8 @@ def main(options: argparse.Namespace) -> int:
 
 async def _explain(options: argparse.Namespace) -> int:
     setup = configured(working_directory(options.cwd), os.environ)
-    call = await _call(setup, options)
-    distrusted = Distrusted(setup.working_directory)
+    call = await located(await _call(setup, options))
+    distrusted = Distrusted(confined(setup.providers))
     terms = Terms(Asking.PERSON, setup.gate_reads, setup.policy_files, distrusted, operation_digest)
     for line in explained(call, explain(setup.rules, call, terms)):
         print(escaped(line) or line)
@@ -66,6 +69,10 @@ def explained(call: Call, explanation: Explanation) -> Iterator[str]:
     yield f"{operation.full_name}: {operation.kind.value}, {operation.risk.value}"
     if explanation.view is not None:
         yield from _viewed(explanation.view)
+    for path, leads_to in redirections(call):
+        yield (
+            f"{path!r} leads to {leads_to!r}" if leads_to else f"{path!r} leads nobody knows where"
+        )
     yield "rules, the one that wins first:" if explanation.rules else "there are no rules"
     for considered in explanation.rules:
         yield f"  {_rule(considered)}"
