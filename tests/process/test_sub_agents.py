@@ -190,3 +190,38 @@ agents:
     (refused,) = [one for log in children for one in outcomes(log) if isinstance(one, Failure)]
     assert refused.category.value == "not_found"
     assert "filesystem.read_file" in refused.message
+
+
+DEEP = """
+messages:
+  - calls: [{id: a, tool: agent.spawn_subagent, arguments: {profile: middle, prompt: Go}}]
+  - say: over
+agents:
+  middle:
+    tools: [agent.*]
+    depth: 1
+    messages:
+      - calls: [{id: a, tool: agent.spawn_subagent, arguments: {profile: leaf, prompt: Go}}]
+      - say: over
+  leaf:
+    tools: [filesystem.*]
+    messages: [{say: done}]
+"""
+
+
+@pytest.mark.req("K23", "K30", "P16")
+@pytest.mark.parametrize("prompt", [(), ("And now write a file",)])
+def test_a_sub_agents_session_is_not_resumed_alone_since_nothing_would_bound_it(
+    harness: Harness, prompt: tuple[str, ...]
+) -> None:
+    script = harness.script(DEEP)
+    assert harness.run("run", "--script", script, "--allow-all").returncode == 0
+    root, children = family(harness)
+    rows = {log: verify(log).rows for log in harness.logs()}
+    for child in children:
+        words = ("sessions", "resume", child.stem, *prompt, "--script", script, "--allow-all")
+        refused = harness.run(*words)
+        assert refused.returncode == 2
+        assert f"is a sub-agent of {read_meta(child)['parent']}" in refused.stderr
+        assert f"harness sessions resume {root.stem}" in refused.stderr
+    assert {log: verify(log).rows for log in harness.logs()} == rows

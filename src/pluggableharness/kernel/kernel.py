@@ -45,16 +45,20 @@ from pluggableharness.kernel.plugins.program import answer_of
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
 from pluggableharness.kernel.policy import Asking, Rule, Terms, opinion, reviewed
-from pluggableharness.kernel.session.approvals import Approvals, Keep, Standing
+from pluggableharness.kernel.session.approvals import Approvals, Granting, Keep, Standing
 from pluggableharness.kernel.session.children import Charged, Family, Member
 from pluggableharness.kernel.session.hooks import SessionHooks, told_apart
+from pluggableharness.kernel.session.outside import Elsewhere, OutsideCalls
 from pluggableharness.kernel.session.relay import OneByOne
-from pluggableharness.kernel.session.session import Session
+from pluggableharness.kernel.session.session import Mode, Session
 from pluggableharness.kernel.session.spending import Spending
+from pluggableharness.kernel.store.descent import check_root
 from pluggableharness.kernel.store.location import sessions_directory
 from pluggableharness.kernel.store.log import EventLog
 from pluggableharness.kernel.store.past import read_session
 from pluggableharness.kernel.store.session_record import SessionLog
+from pluggableharness.kernel.telemetry.otlp import otlp_tracer
+from pluggableharness.kernel.telemetry.session import Traces
 from pluggableharness.kernel.turn.hooks import NO_HOOKS, Hooks
 from pluggableharness.kernel.turn.ports import Frontend, Model, TurnPorts
 
@@ -74,6 +78,7 @@ class Setup:
     (K10). `profile` is that of the sessions that a person starts, `bounds` takes the place of
     its own; `profiles` are those that a call may start a child session under, with the model
     that `models` makes for it (K22). In `plan_mode` no resource operation is offered (K11).
+    `telemetry` is the address of the collector that traces go to; None for no traces (K31).
     """
 
     working_directory: Path
@@ -93,6 +98,7 @@ class Setup:
     profiles: tuple[Profile, ...] = ()
     models: Callable[[Profile], Model] | None = None
     plan_mode: bool = False
+    telemetry: str | None = None
 
 
 class Kernel:
@@ -109,7 +115,13 @@ class Kernel:
         real = (real_path(one) for one in setup.policy_files)
         self._policy_files = setup.policy_files | frozenset(filter(None, real))
         self._approvals: dict[str, Approvals] = {}
+        self._granting: dict[str, Granting] = {}
         self._logs: dict[str, EventLog] = {}
+        collector = setup.telemetry
+        self._traces = Traces(
+            None if collector is None else partial(otlp_tracer, collector),
+            frozenset(one.point for one in self._subscriptions),
+        )
         # By identity, and only while a session holds the lock beside its frontend.
         self._asking: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._family = Family(setup.profiles, self._child_session)
@@ -149,13 +161,29 @@ class Kernel:
             yield session
 
     @asynccontextmanager
+    async def calls(self, caller: str, frontend: Frontend) -> AsyncIterator[OutsideCalls]:
+        """A session whose calls come from outside, one record for all of them (K34).
+
+        `caller` stands in the record where the model does. The session ends with the block:
+        completed, or cancelled when an exception or a cancellation leaves it. Raises
+        ModelFailed when a hook forbids the session.
+        """
+        async with (
+            self.session(Elsewhere(caller), frontend) as session,
+            OutsideCalls(session) as outside,
+        ):
+            yield outside
+
+    @asynccontextmanager
     async def resumed(
         self, path: Path, model: Callable[[RecordedSession], Model], frontend: Frontend
     ) -> AsyncIterator[tuple[Session, RecordedSession]]:
         """The session of a log, to go on with by `Session.resume`, as what it had come to.
 
-        `model` is told that too. Raises what EventLog.open does, and LogUnreadable.
+        `model` is told that too. Raises what EventLog.open does, LogUnreadable, and UsageError
+        for a session that another one started.
         """
+        check_root(path)
         async with AsyncExitStack() as opened_log:
             log = EventLog.open(path)
             opened_log.push_async_callback(log.close)
@@ -186,36 +214,40 @@ class Kernel:
             decide=lambda call: approvals.decide(call, self._terms(member)),
             deadline_s=self._deadline_s,
             locate=located,
-            grants=approvals.under(lambda: self._terms(member)),
+            grants=self._granting.setdefault(
+                session_id, approvals.under(lambda: self._terms(member))
+            ),
             review=lambda call, review: self._review(member, call, review),
             hooks=self._hooks(member, record),
         )
         try:
             async with self._family.joined(member):
-                yield Session(
-                    session_id,
-                    str(self._setup.working_directory),
-                    self._offered(member, operations),
-                    ports,
-                    record,
-                    profile=member.profile.name,
-                    parent=parent,
-                    bounds=member.profile.bounds,
-                    spending=member.spending,
-                )
+                with self._traces.session(
+                    ports, session_id, member.profile.name, parent, member.callers
+                ) as watched:
+                    yield Session(
+                        session_id,
+                        str(self._setup.working_directory),
+                        self._offered(member, operations),
+                        watched,
+                        record,
+                        profile=member.profile.name,
+                        parent=parent,
+                        bounds=member.profile.bounds,
+                        spending=member.spending,
+                        mode=member.mode,
+                    )
         finally:
             await self._processes.end_session(session_id)
             del self._logs[session_id]
+            self._granting.pop(session_id, None)
             self._approvals.pop(session_id, None)
             await log.close()
+            if not log.sequence:
+                log.path.unlink(missing_ok=True)  # nobody said a word: there is no session
 
     def _offered(self, member: Member, operations: Sequence[Operation]) -> Sequence[Operation]:
-        if member.own_act:
-            return operations
-        offered = member.offered(operations)
-        if not self._setup.plan_mode:
-            return offered
-        return tuple(one for one in offered if one.kind is not Kind.RESOURCE)
+        return operations if member.own_act else member.offered(operations)
 
     def _root(self, frontend: Frontend, own_act: bool) -> Member:
         profile, bounds = self._setup.profile, self._setup.bounds
@@ -223,7 +255,8 @@ class Kernel:
             profile = replace(profile, bounds=bounds)
         depth = profile.depth if self._setup.profiles else 0
         turn = self._asking.setdefault(id(frontend), asyncio.Lock())
-        return Member(profile, OneByOne(frontend, turn), depth, own_act=own_act)
+        mode = Mode(self._setup.plan_mode and not own_act)
+        return Member(profile, OneByOne(frontend, turn), depth, own_act=own_act, mode=mode)
 
     def _child_session(self, member: Member) -> AbstractAsyncContextManager[Session]:
         if self._setup.models is None:
@@ -242,8 +275,7 @@ class Kernel:
         )
 
     def _charge(self, member: Member, model: str, reply: ModelReply) -> None:
-        """Count a reply against the session and, in their ledgers too, against those above."""
-        member.used(reply.usage)
+        """Note a reply in the ledgers of those above; its own session files it itself."""
         if reply.usage == NOTHING_USED and not reply.cost_usd:
             return
         for above in member.above:
@@ -275,9 +307,14 @@ class Kernel:
             return call.failure
         return await self._processes.preview(call)
 
+    def policy(self, session_id: str) -> Granting:
+        """The policy of a session that runs, as it stands with all that was granted (K10)."""
+        return self._granting[session_id]
+
     async def close(self) -> None:
-        """End every provider process; nothing of them is left (K16)."""
+        """End every provider process; nothing of them is left (K16). Then send the traces."""
         await self._processes.close()
+        await self._traces.close()
 
     def _classify(
         self, operation: str, arguments: JsonObject | str, offered: Sequence[Operation]

@@ -101,7 +101,7 @@ async def traced(
 ) -> Notes:
     """What a session notes whose turns run one after another."""
     notes, history = Notes(), list[Message]()
-    with Traces(notes, points).session(given, "session", "coder") as watched:
+    with Traces(lambda: notes, points).session(given, "session", "coder") as watched:
         for number in range(times):
             context = replace(CONTEXT, turn_id=f"turn-{number}")
             await run_turn(watched, context, history, OFFERED)
@@ -240,7 +240,7 @@ async def test_turns_of_one_session_that_run_at_once_keep_their_own_spans() -> N
         return Success({})
 
     made, *_ = ports(calls("read"), providers=FakeProviders(meet))
-    with Traces(notes, frozenset()).session(made, "session", "coder") as watched:
+    with Traces(lambda: notes).session(made, "session", "coder") as watched:
 
         async def turn(turn_id: str) -> None:
             await run_turn(watched, CallContext("session", turn_id, "/work"), [], OFFERED)
@@ -267,7 +267,7 @@ async def test_what_is_cancelled_ends_as_cancelled() -> None:
     notes = Notes()
 
     async def session() -> None:
-        with Traces(notes, frozenset()).session(made, "session", "coder") as watched:
+        with Traces(lambda: notes).session(made, "session", "coder") as watched:
             await run_turn(watched, CONTEXT, [], OFFERED)
 
     running = asyncio.create_task(session())
@@ -283,7 +283,7 @@ async def test_what_is_cancelled_ends_as_cancelled() -> None:
 @pytest.mark.req("K31", "K22")
 async def test_a_childs_session_is_below_the_call_that_waits_for_it() -> None:
     notes = Notes()
-    traces = Traces(notes, frozenset())
+    traces = Traces(lambda: notes)
     child, *_ = ports(says("done"))
 
     async def spawn(call: Call) -> Outcome:
@@ -310,7 +310,7 @@ async def test_a_childs_session_is_below_the_call_that_waits_for_it() -> None:
 async def test_a_session_says_how_it_ended(status: SessionStatus) -> None:
     made, *_ = ports()
     notes = Notes()
-    with Traces(notes, frozenset()).session(made, "session", "coder") as watched:
+    with Traces(lambda: notes).session(made, "session", "coder") as watched:
         await watched.frontend.hear(SessionEnded(SessionEnd("session", status, "the secret")))
     (root,) = notes.spans
     assert root.attributes["harness.status"] == status.value
@@ -329,3 +329,12 @@ async def test_a_wrapped_port_is_the_port_that_it_wraps() -> None:
     assert providers.trace == ["start write", "end write"]
     assert len(notes.named("turn")) == 2
     assert [type(news).__name__ for news in frontend.heard][-1] == "MessageArrived"
+
+
+@pytest.mark.req("K31")
+async def test_without_a_tracer_the_ports_are_what_they_were() -> None:
+    made, *_ = ports()
+    traces = Traces(None)
+    with traces.session(made, "session", "coder") as watched:
+        assert watched is made
+    await traces.close()

@@ -65,6 +65,11 @@ class Member:
             member = member.parent
 
     @property
+    def callers(self) -> frozenset[str]:
+        """The calls of the parent that wait for this session to end."""
+        return self.ancestors - self.parent.ancestors if self.parent else frozenset()
+
+    @property
     def cost_left_usd(self) -> float | None:
         """What the session may still spend, for itself and for those above; None for no limit."""
         left = [

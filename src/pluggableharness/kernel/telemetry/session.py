@@ -6,7 +6,7 @@ output and messages never get here.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -54,9 +54,15 @@ to a provider go on in the context of whoever happened to open it.
 class Traces:
     """The spans of all sessions of one kernel."""
 
-    def __init__(self, tracer: Tracer, points: frozenset[HookPoint]) -> None:
-        """Trace hooks at those points alone to which somebody has subscribed."""
-        self._tracer = tracer
+    def __init__(
+        self, tracer: Callable[[], Tracer] | None, points: frozenset[HookPoint] = frozenset()
+    ) -> None:
+        """`tracer` makes what the first session needs; None for no traces.
+
+        Hooks are traced at those points alone to which somebody has subscribed.
+        """
+        self._make = tracer
+        self._tracer: Tracer | None = None
         self._points = points
         self._open: dict[str, Span] = {}
 
@@ -73,15 +79,20 @@ class Traces:
 
         `parent` is "" for a session that a person started. A child's span is below that of the
         call that waits for it, or below its parent's where any of several may be that call.
+        Raises what making the tracer does.
         """
+        if self._make is None:
+            yield ports
+            return
+        tracer = self._tracer = self._tracer or self._make()
         (caller,) = callers if len(callers) == 1 else (parent,)
-        root = self._tracer.start(
+        root = tracer.start(
             f"invoke_agent {profile}",
             self._open.get(caller),
             {SESSION: session_id, "gen_ai.operation.name": "invoke_agent"},
         )
         self._open[session_id] = root
-        trace = SessionTrace(session_id, root, self._tracer, self._points, self._open)
+        trace = SessionTrace(session_id, root, tracer, self._points, self._open)
         try:
             yield trace.ports(ports)
         except BaseException as error:
@@ -93,7 +104,8 @@ class Traces:
 
     async def close(self) -> None:
         """Send what there is, within a bounded time."""
-        await self._tracer.close()
+        if self._tracer is not None:
+            await self._tracer.close()
 
 
 @dataclass(slots=True)

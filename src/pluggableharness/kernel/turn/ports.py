@@ -1,11 +1,11 @@
 """What a turn needs from outside, as small Protocols that it owns."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
-from pluggableharness.kernel.domain.call import Call, RefusedCall
+from pluggableharness.kernel.domain.call import Call, CallContext, RefusedCall
 from pluggableharness.kernel.domain.message import Message, ModelReply, Usage
 from pluggableharness.kernel.domain.news import News, Notice
 from pluggableharness.kernel.domain.operation import Operation
@@ -165,6 +165,11 @@ class Model(Protocol):
         ...
 
 
+def unwatched(context: CallContext) -> AbstractContextManager[None]:
+    """Nobody wants to know when a turn begins and ends."""
+    return nullcontext()
+
+
 async def as_it_is(call: Call) -> Call:
     """Look nowhere: the paths of the call are judged by their text."""
     return call
@@ -178,7 +183,8 @@ class TurnPorts:
     there. `deadline_s` tells how long a call of an operation may take, in seconds (K14).
     `locate` gives back a resource call with where its paths lead now (K5a, K10a); by default
     nobody looks. `grants` None means that every answer is for one call. `review` puts a call to
-    its reviewer (K8); None means that there is none to be had.
+    its reviewer (K8); None means that there is none to be had. A turn runs within what `around`
+    gives (K31).
     """
 
     model: Model
@@ -191,3 +197,4 @@ class TurnPorts:
     locate: Callable[[Call], Awaitable[Call]] = as_it_is
     grants: Grants | None = None
     review: Callable[[Call, Review], Awaitable[Verdict]] | None = None
+    around: Callable[[CallContext], AbstractContextManager[None]] = unwatched

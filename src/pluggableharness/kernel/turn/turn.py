@@ -44,10 +44,22 @@ async def run_turn(
     The history gets the message and one result for each of its calls even when the turn is
     cancelled half way (K2). Raises ModelFailed and RecordFailed.
     """
-    message = await _ask_model(ports, context.turn_id, history, offered)
-    if not message.calls:
-        history.append(message)
-        return TurnEnd(message, done=True)
+    with ports.around(context):
+        message = await _ask_model(ports, context.turn_id, history, offered)
+        if not message.calls:
+            history.append(message)
+            return TurnEnd(message, done=True)
+        return await run_message(ports, context, history, offered, message)
+
+
+async def run_message(
+    ports: TurnPorts,
+    context: CallContext,
+    history: list[Message],
+    offered: Sequence[Operation],
+    message: Message,
+) -> TurnEnd:
+    """The steps of a turn once its message, which holds calls, is filed; else as `run_turn`."""
     calls = await vetted(
         ports.hooks,
         _classify(ports, context, message, offered),
@@ -81,7 +93,7 @@ async def _ask_model(
     # The record has no other place that says which turn a message began.
     message = replace(reply.message, id=turn_id)
     ports.record.message(message, reply.usage, reply.cost_usd)
-    await ports.frontend.hear(MessageArrived(turn_id, message))
+    await ports.frontend.hear(MessageArrived(turn_id, message, reply.usage, reply.cost_usd))
     await after_model(ports.hooks, message, name, reply)
     return message
 
