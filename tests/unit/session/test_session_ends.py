@@ -16,7 +16,7 @@ from unit.turn.doubles import (
     says,
 )
 
-from pluggableharness.cli.run import exit_code
+from pluggableharness.cli.starting import exit_code
 from pluggableharness.kernel.domain.bounds import Bounds, Spent
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.cancelled import CallCancelled
@@ -159,6 +159,36 @@ async def test_an_interrupt_is_not_taken_for_the_end_of_the_time() -> None:
     (end,) = (filed for kind, filed in run.record.filed if kind == "ended")
     assert isinstance(end, SessionEnd)
     assert end.status is SessionStatus.CANCELLED
+
+
+@pytest.mark.req("K17", "K20")
+@pytest.mark.parametrize("reports", [False, True])
+async def test_an_interrupt_that_comes_just_as_the_time_runs_out_is_an_interrupt(
+    reports: bool,
+) -> None:
+    async def interrupted_while_it_is_stopped(call: Call) -> Outcome:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            task.cancel()
+            if reports:
+                failure = Failure(ErrorCategory.CANCELLED, "stopped half way")
+                raise CallCancelled(failure) from None
+            raise
+        raise AssertionError
+
+    model = Insisting()
+    behaviour = FakeProviders(behaviour=interrupted_while_it_is_stopped)
+    run = session(model, Bounds(max_wall_clock_s=0.05), providers=behaviour)
+    task = asyncio.create_task(run.run("go"))
+    done, _ = await asyncio.wait([task], timeout=30)
+    assert done
+    assert task.cancelled()
+    assert isinstance(run.record, EndRecord)
+    (end,) = (filed for kind, filed in run.record.filed if kind == "ended")
+    assert isinstance(end, SessionEnd)
+    assert end.status is SessionStatus.CANCELLED
+    assert model.offered == [3], "no last words for whoever was told to stop"
 
 
 @pytest.mark.req("K18")

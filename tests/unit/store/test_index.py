@@ -74,6 +74,27 @@ async def test_a_session_that_is_open_is_running_and_one_whose_kernel_died_is_in
     assert [one.status for one in summaries(directory)] == ["interrupted"]
 
 
+@pytest.mark.req("K27")
+async def test_a_log_that_is_being_written_is_read_anew_whatever_its_stamp_says(
+    tmp_path: Path,
+) -> None:
+    """What is written goes beside the file first, and its clock may be too coarse to tell."""
+    directory = tmp_path / "sessions"
+    path = await session(directory, FIRST)
+    before = path.stat()
+    assert [one.rows for one in summaries(directory)] == [4]
+    log = EventLog.open(path)
+    record = SessionLog(log, lambda name: KERNEL)
+    record.resumed("script")
+    for rows in (6, 7):
+        record.message(Message(Role.USER, (Text("more"),)), NOTHING_USED, 0.0)
+        await record.durable()
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert path.stat().st_size == before.st_size
+        assert [(one.rows, one.status) for one in summaries(directory)] == [(rows, "running")]
+    await log.close()
+
+
 @pytest.mark.req("K27", "R10")
 async def test_an_index_that_cannot_be_written_is_done_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
