@@ -1,11 +1,7 @@
 """A provider that watches a session and forbids what nobody should do by mistake (K25).
 
 It appends a line of JSON for each call to a file, and vetoes calls that name a protected path.
-Subscribe it in agent.hcl; hooks run in the order in which they are written there:
-
-    provider "audit" { log = "/home/me/audit.jsonl"  protected = ["secrets/"] }
-    hook "pre-tool-call"  { provider = "audit"  mode = "veto" }
-    hook "post-tool-call" { provider = "audit"  mode = "observe" }
+docs/how-to/write-a-hook.md subscribes it.
 """
 
 import json

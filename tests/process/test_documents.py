@@ -1,5 +1,6 @@
 """What README and the reference tell a newcomer to type does what they say."""
 
+import json
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ from process.harness import Harness, lines
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+HOOKS = (ROOT / "docs/how-to/write-a-hook.md").read_text()
 SCRIPTS = (ROOT / "docs/reference/script.md").read_text()
 HARNESS = ".venv/bin/harness"
 
@@ -65,3 +67,61 @@ def test_the_first_provider_runs_by_its_own_name(
     done = there.run("call", "hello.greet", "name=Ada", "--provider", "./hello_provider.py")
     assert done.returncode == 0, done.stderr
     assert "Hello, Ada!" in done.stdout
+
+
+def tried(document: str) -> dict[str, str]:
+    """The files that a document has its reader write, by their names."""
+    return dict(re.findall(r"<!-- try: ([^\n]+) -->\n```\w+\n(.*?)```\n", document, re.DOTALL))
+
+
+@pytest.fixture
+def activated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python and harness are found as in an environment that is activated."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+
+
+def test_the_hooks_that_are_shown_are_the_examples() -> None:
+    shown = re.findall(r"<!-- file: ([^\n]+) -->\n```python\n(.*?)```\n", HOOKS, re.DOTALL)
+    assert len(shown) == 2
+    for path, text in shown:
+        assert text == (ROOT / path).read_text()
+
+
+@pytest.mark.req("K25", "K26")
+@pytest.mark.usefixtures("activated")
+def test_the_audit_that_is_shown_forbids_and_writes_down_what_it_says(harness: Harness) -> None:
+    files = {**tried(HOOKS), "notes.txt": "some notes\n"}
+    for name, text in files.items():
+        (harness.project / name).write_text(text)
+    audit = "audit_provider.py"
+    (harness.project / audit).write_text((ROOT / "examples/audit-provider" / audit).read_text())
+    ran = harness.run("run", "--script", "look.yaml", "--json")
+    assert ran.returncode == 3, ran.stderr
+    (denied,) = [line for line in lines(ran.stdout) if line.get("category")]
+    assert "hook pre-tool-call of audit" in denied["message"]
+    assert "hook pre-tool-call of audit" in HOOKS
+    said = lines(ran.stdout)[-1]["final_text"]
+    written = json.loads(said.removeprefix("The log has "))
+    assert [json.loads(line)["operation"] for line in written] == ["read_file"]
+
+
+@pytest.mark.req("K25")
+@pytest.mark.usefixtures("activated")
+def test_the_transform_that_is_shown_keeps_keys_from_the_model_alone(harness: Harness) -> None:
+    redact = ROOT / "examples/redact-provider/redact_provider.py"
+    (harness.project / "agent.hcl").write_text(
+        'required_providers {\n  filesystem = { source = "builtin" }\n'
+        f'  redact = {{ source = ["python3", "{redact}"] }}\n}}\n'
+        'hook "pre-model-call" {\n  provider = "redact"\n  mode = "transform"\n}\n'
+    )
+    (harness.project / "notes.txt").write_text("the key is sk-12345678 today\n")
+    script = harness.script("""
+messages:
+  - calls: [{id: look, tool: filesystem.read_file, arguments: {path: notes.txt}}]
+  - say: "${look.content}"
+""")
+    ran = harness.run("run", "--script", script, "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert "the key is [key] today" in lines(ran.stdout)[-1]["final_text"]
+    (result,) = [line for line in lines(ran.stdout) if line["type"] == "result"]
+    assert "sk-12345678" in result["payload"]["content"]
