@@ -6,16 +6,21 @@ Give it replies in the order in which they are to be asked for, then point a mod
         harness.run("run", "read it", "--model", "openai-compatible:any", env=it.environment)
     assert it.requests[0]["messages"]
 
-It speaks the stream of OpenAI's chat completions, as does every compatible service. A request
-beyond the last reply is answered with 500, and is in `requests` like all others.
+It speaks the stream of OpenAI's chat completions, as does every compatible service; a `Recorded`
+reply is a file with another vendor's stream. A request beyond the last reply is answered with
+400, and is in `requests` like all others.
 """
 
 import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
+
+STREAMS = Path(__file__).parent / "fixtures" / "models"
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Reply:
 
     `cut` ends the connection after that many events of the stream; `status` other than 200
     answers with an error of that status instead, with `error` as its body and `headers`.
-    `hold` makes the server wait, after the text, until the client has gone or `release` is set.
+    `hold` makes the server wait, half way, until the client has gone or `release` is set.
     """
 
     text: str | Sequence[str] = ()
@@ -51,6 +56,61 @@ class Reply:
     def pieces(self) -> Sequence[str]:
         """The text as it streams."""
         return [self.text] if isinstance(self.text, str) else self.text
+
+    def blocks(self) -> list[str]:
+        """The stream, event by event."""
+        return [*(f"data: {json.dumps(event)}\n\n" for event in chat_events(self)), _DONE]
+
+
+_DONE = "data: [DONE]\n\n"
+_UNNAMED = ("chat.completion.chunk", "GenerateContentResponse")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A vendor's stream as a file of `STREAMS` has it: in each line an event's name and its data.
+
+    The names are those of the vendors' documentation. `#` begins a comment. `cut`, `hold` and
+    `more` are as in Reply, `more` being changes: (text of the file, what stands there instead).
+    """
+
+    name: str
+    more: Sequence[tuple[str, str]] = ()
+    cut: int | None = None
+    hold: bool = False
+    status: int = 200
+    error: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def blocks(self) -> list[str]:
+        """The stream, event by event."""
+        text = (STREAMS / self.name).read_text()
+        for old, new in self.more:
+            assert old in text, f"{self.name} does not hold {old}"
+            text = text.replace(old, new)
+        lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+        return [_block(*line.split(" ", 1)) for line in lines]
+
+
+def _block(event: str, data: str = "[DONE]") -> str:
+    named = "" if event in (*_UNNAMED, "[DONE]") else f"event: {event}\n"
+    return f"{named}data: {data}\n\n"
+
+
+class Played(Protocol):
+    """A reply of any sort."""
+
+    @property
+    def cut(self) -> int | None: ...
+    @property
+    def hold(self) -> bool: ...
+    @property
+    def status(self) -> int: ...
+    @property
+    def error(self) -> Mapping[str, Any]: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+    def blocks(self) -> list[str]: ...
 
 
 def vendor_name(operation: str) -> str:
@@ -83,24 +143,34 @@ def chat_events(reply: Reply) -> Iterable[dict[str, Any]]:
 
 
 class ModelServer:
-    """Serves on a free port of this machine while its block lasts."""
+    """Serves on a free port of this machine while its block lasts.
 
-    def __init__(self, replies: Sequence[Reply]) -> None:
+    `requests`, `headers` and `paths` are what was asked, in its order. `held` is set when a
+    reply that holds has sent its text, `gone` when a client has left before the end.
+    """
+
+    def __init__(self, replies: Sequence[Played]) -> None:
         self.replies = list(replies)
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.held = threading.Event()
         self.release = threading.Event()
         self.gone = threading.Event()
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
 
     @property
+    def root(self) -> str:
+        """The address without a path, which Anthropic's and Google's libraries want."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    @property
     def url(self) -> str:
-        """What a model's `base_url` is set to."""
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+        """What an OpenAI-compatible model's `base_url` is set to."""
+        return f"{self.root}/v1"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -117,78 +187,80 @@ class ModelServer:
         self._server.server_close()
         self._thread.join()
 
-    def _next(self, request: dict[str, Any], headers: dict[str, str]) -> Reply:
+    def next(self, path: str, headers: Mapping[str, str], request: dict[str, Any]) -> Played:
+        """Note a request, and give the reply that is due."""
         with self._lock:
             self.requests.append(request)
-            self.headers.append(headers)
+            self.headers.append({name.lower(): value for name, value in headers.items()})
+            self.paths.append(path)
             place = len(self.requests) - 1
         if place < len(self.replies):
             return self.replies[place]
-        return Reply(status=500, error={"message": "the test has written no further reply"})
+        return Reply(status=400, error={"message": "the test has written no further reply"})
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        server = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
 
-            def do_POST(self) -> None:
-                length = int(self.headers["Content-Length"])
-                request = json.loads(self.rfile.read(length))
-                reply = server._next(request, dict(self.headers))
-                if reply.status == 200:
-                    self._stream(reply)
-                else:
-                    self._refuse(reply)
+    def __init__(self, server: ModelServer, *rest: Any) -> None:
+        self._models = server
+        super().__init__(*rest)
 
-            def _refuse(self, reply: Reply) -> None:
-                body = json.dumps({"error": dict(reply.error)}).encode()
-                self.send_response(reply.status)
-                for name, value in reply.headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+    def do_POST(self) -> None:
+        """Play the reply that is due."""
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        reply = self._models.next(self.path, dict(self.headers), request)
+        try:
+            if reply.status == 200:
+                self._stream(reply)
+            else:
+                self._refuse(reply)
+        except OSError:
+            self.close_connection = True
+            self._models.gone.set()
 
-            def _stream(self, reply: Reply) -> None:
-                self.send_response(200)
-                self.send_header("Content-Type", "text/event-stream")
-                self.send_header("Transfer-Encoding", "chunked")
-                self.end_headers()
-                for place, event in enumerate(chat_events(reply)):
-                    if place == reply.cut:
-                        self.close_connection = True
-                        return
-                    if reply.hold and event["choices"] and event["choices"][0]["finish_reason"]:
-                        self._hold()
-                    self._send(f"data: {json.dumps(event)}\n\n")
-                self._send("data: [DONE]\n\n")
-                self.wfile.write(b"0\r\n\r\n")
+    def _refuse(self, reply: Played) -> None:
+        body = json.dumps({"type": "error", "error": dict(reply.error)}).encode()
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
-            def _hold(self) -> None:
-                server.held.set()
-                self.connection.settimeout(0.01)
-                while not server.release.is_set():
-                    try:
-                        if not self.connection.recv(1):
-                            server.gone.set()
-                            return
-                    except TimeoutError:
-                        pass
-                    except OSError:
-                        server.gone.set()
-                        return
+    def _stream(self, reply: Played) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        blocks = reply.blocks()
+        for place, block in enumerate(blocks):
+            if place == reply.cut:
+                self.close_connection = True
+                return
+            if reply.hold and place == len(blocks) // 2:
+                self._hold()
+            self._send(block)
+        self.wfile.write(b"0\r\n\r\n")
 
-            def _send(self, text: str) -> None:
-                data = text.encode()
-                try:
-                    self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-                    self.wfile.flush()
-                except OSError:
-                    server.gone.set()
-
-            def log_message(self, *_: object) -> None:
+    def _hold(self) -> None:
+        """Send nothing until the test lets go or the client leaves."""
+        models = self._models
+        models.held.set()
+        self.connection.settimeout(0.01)
+        while not models.release.is_set():
+            try:
+                if not self.connection.recv(1):
+                    raise ConnectionResetError
+            except TimeoutError:
                 pass
+        self.connection.settimeout(None)
 
-        return Handler
+    def _send(self, text: str) -> None:
+        data = text.encode()
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self.wfile.flush()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing on stderr."""

@@ -67,7 +67,7 @@ def _hopeless(error: Exception, name: str, key_variable: str) -> str:
             return f"{name}: the account has used up what it may. Raise its limit, or wait for it"
         case ModelNotFoundError():
             return f"{name} does not exist there. Check the model's id and the address"
-        case ModelAPIError():
+        case ModelHTTPError():
             return f"{name} refuses the request"
         case _:
             return f"{name} answers what nobody understands. Check that base_url is its address"

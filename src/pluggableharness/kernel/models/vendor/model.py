@@ -133,11 +133,15 @@ class _Asking:
                 model_request_parameters=ModelRequestParameters(function_tools=tools),
                 instrument=False,
             ) as stream:
-                async for event in stream:
-                    text = _text(event)
-                    if text:
-                        yield text
-                self.response = stream.get()
+                try:
+                    async for event in stream:
+                        text = _text(event)
+                        if text:
+                            yield text
+                    self.response = stream.get()
+                finally:
+                    # Leaving the block alone leaves some vendors' connections open.
+                    await stream.close_stream()
         except (AgentRunError, UserError, httpx2.HTTPError) as error:
             raise model.fault(error) from error
 
