@@ -13,6 +13,7 @@ from pluggableharness.cli.sessions.reporting import reported
 from pluggableharness.kernel.codec.record import read_call, read_plan
 from pluggableharness.kernel.codec.record_facts import read_decision
 from pluggableharness.kernel.codec.record_messages import read_message
+from pluggableharness.kernel.config.config import Config, OriginKind
 from pluggableharness.kernel.config.git_config import Distrusted
 from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules
 from pluggableharness.kernel.config.lock import LOCK_NAME, pinned_digests, read_lock
@@ -23,7 +24,9 @@ from pluggableharness.kernel.domain.operation import Operation, Schema, SchemaTy
 from pluggableharness.kernel.domain.recorded import RecordedDecision
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.first_party import confined, first_party
 from pluggableharness.kernel.frontends.text import escaped
+from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
 from pluggableharness.kernel.schema.parse import parse_arguments
 from pluggableharness.kernel.store.reading import read_events, read_meta
@@ -74,10 +77,17 @@ def _present(directory: Path) -> tuple[tuple[Rule, ...], Terms]:
         Asking.PERSON,
         gate_reads,
         files,
-        Distrusted(directory),
+        Distrusted(confined(_built_in(config) if config else ())),
         lambda operation: pinned.get(operation.full_name, ""),
     )
     return rules, terms
+
+
+def _built_in(config: Config) -> Iterator[ProviderSpec]:
+    """The built-in providers, as they would be started."""
+    for one in config.providers:
+        if one.origin.kind is OriginKind.BUILTIN:
+            yield first_party(one.name, one.config)
 
 
 def _standing(grants: tuple[Rule, ...], pinned: Mapping[str, str]) -> Iterator[Rule]:

@@ -4,6 +4,7 @@ They run as anyone's do, each in a process of its own; the kernel imports none o
 """
 
 import sys
+from collections.abc import Iterable, Sequence
 
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
@@ -34,3 +35,23 @@ def first_party(name: str, config: JsonObject | None = None) -> ProviderSpec:
 def all_first_party() -> tuple[ProviderSpec, ...]:
     """Every first-party provider with its defaults."""
     return tuple(first_party(name) for name in NAMES)
+
+
+def confined(providers: Iterable[ProviderSpec]) -> frozenset[str]:
+    """The names of those whose commands are sure to be held in a sandbox without a network.
+
+    Sure is what the configuration demands of our own exec provider: it fails where it cannot do
+    that (C14). What it would choose by itself is not known here, and of another's program nothing.
+    """
+    return frozenset(one.name for one in providers if _confined(one))
+
+
+def _confined(provider: ProviderSpec) -> bool:
+    settings = provider.config
+    roots = settings.get("roots")
+    return (
+        provider.command == first_party("exec").command
+        and settings.get("sandbox") in ("workspace", "read_only")
+        and settings.get("network") is not True
+        and not (isinstance(roots, Sequence) and "/" in roots)
+    )

@@ -36,7 +36,7 @@ from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Opined, Opinion, Review, Verdict
-from pluggableharness.kernel.first_party import all_first_party
+from pluggableharness.kernel.first_party import all_first_party, confined
 from pluggableharness.kernel.models.one_call import OneCall
 from pluggableharness.kernel.models.reviewer import Doors, Unavailable, ask
 from pluggableharness.kernel.places import located, real_path
@@ -110,7 +110,7 @@ class Kernel:
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         self._subscriptions = told_apart(setup.hooks)
-        self._distrusted = Distrusted(setup.working_directory)
+        self._distrusted = Distrusted(confined(setup.providers))
         self._standing = Standing(setup.rules, setup.keep_grant)
         real = (real_path(one) for one in setup.policy_files)
         self._policy_files = setup.policy_files | frozenset(filter(None, real))

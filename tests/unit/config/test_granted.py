@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from unit.planning.doubles import call, operation
 
-from pluggableharness.kernel.config.git_config import git_runs
 from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules, keeper
 from pluggableharness.kernel.config.lock import operation_digest
 from pluggableharness.kernel.domain.errors import GrantNotKept, UsageError
@@ -91,33 +90,3 @@ def test_a_file_of_grants_holds_nothing_else(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(UsageError):
             granted_rules(path, "granted.hcl")
-
-
-@pytest.mark.req("K7")
-@pytest.mark.parametrize(
-    ("config", "runs"),
-    [
-        ("[core]\n\tbare = false\n", False),
-        ("[core]\n\tfsmonitor = ./evil\n", True),
-        ("[core] FsMonitor=./evil\n", True),
-        ("[include]\n\tpath = ../x\n", True),
-        ('[includeIf "gitdir:x"]\n', True),
-        ('[diff "x"]\n\ttextconv = ./evil\n', True),
-        ('[filter "x"]\n\tclean = ./evil\n', True),
-        ("[alias]\n\tst = !rm x\n", True),
-        ('[remote "origin"]\n\turl = https://h/x\n[branch "main"]\n\tremote = origin\n', False),
-    ],
-)
-def test_a_git_configuration_that_runs_programs_is_seen(
-    tmp_path: Path, config: str, runs: bool
-) -> None:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".git" / "config").write_text(config)
-    (tmp_path / "sub").mkdir()
-    assert bool(git_runs(tmp_path / "sub")) == runs
-
-
-@pytest.mark.req("K7")
-def test_a_git_that_is_elsewhere_is_not_taken_at_its_word(tmp_path: Path) -> None:
-    (tmp_path / ".git").write_text("gitdir: /elsewhere\n")
-    assert git_runs(tmp_path)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from unit.planning.doubles import call, operation
 
+from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.policy import (
@@ -13,6 +14,7 @@ from pluggableharness.kernel.policy import (
     BadCondition,
     Rule,
     RuleBook,
+    ShellView,
     Terms,
     compiled,
     decide,
@@ -218,10 +220,14 @@ def test_programs_that_write_are_on_no_list_of_ours(command: str) -> None:
     assert bash(command, reads) is Decision.ASK
 
 
+def distrusts_git(call: Call, view: ShellView) -> str:
+    return "core.fsmonitor" if any(one.program == "git" for one in view.commands) else ""
+
+
 @pytest.mark.req("K7")
 def test_git_is_not_taken_at_its_word_where_its_configuration_runs_programs() -> None:
     allow = rule("git", Action.ALLOW, 'commands.all(c, c.program in ["git", "ls"])', "bash")
-    terms = Terms(Asking.PERSON, distrusted={"git": ".git/config sets core.fsmonitor"})
+    terms = Terms(Asking.PERSON, distrusted=distrusts_git)
     assert bash("git status", allow) is Decision.ALLOW
     assert bash("git status", allow, terms=terms) is Decision.ASK
     assert bash("ls", allow, terms=terms) is Decision.ALLOW

@@ -1,70 +1,89 @@
-"""Whether a project's own git configuration makes git run other programs (K7).
+"""Which command lines run git where a repository says what else git is to run (K7).
 
-`git status` reads `.git/config`, which whoever could write there has a say in. Read as text:
-a word too many asks once more, and git's own parser is not to be trusted with it either.
+`git status` reads `.git/config`, which whoever could write there has a say in. Asked about the
+places where the commands of a call may run, so far as its arguments and its words tell.
 """
 
-import re
-from collections.abc import Iterator, Mapping
+import os
 from pathlib import Path
+from posixpath import join, normpath
 from typing import Final
 
-_RUNS: Final = re.compile(
-    r"^\s*(?:fsmonitor|hookspath|pager|editor|sshcommand|external|command|textconv|clean|smudge"
-    r"|process|program|helper|askpass|gitproxy|attributesfile|path|worktree|driver"
-    r"|diff|log|show|status|alias)\s*="
-    r"|^\s*\[\s*(?:include|includeif|alias|pager|filter|diff\s|merge\s|gpg|credential)",
-    re.IGNORECASE | re.MULTILINE,
+from pluggableharness.kernel.config.git_repository import git_runs
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.policy import Command, ShellView
+from pluggableharness.kernel.policy.shell.options import names
+from pluggableharness.kernel.policy.subjects import paths
+
+_MOVES: Final = frozenset(["cd", "pushd", "popd"])
+_MOST_PLACES: Final = 32
+_READERS: Final = names(
+    "status log diff show blame annotate shortlog describe grep ls-files ls-tree rev-parse "
+    "rev-list cat-file merge-base name-rev count-objects diff-tree diff-files diff-index "
+    "for-each-ref show-ref whatchanged cherry range-diff check-ignore check-attr var"
 )
-_LARGEST: Final = 1 << 20
+"""Subcommands that change no ref, no file and no other repository."""
 
 
-class Distrusted(Mapping[str, str]):
-    """The programs that do more in a directory than their words say, each with the reason.
+class Distrusted:
+    """Why a call's command line is not taken at its word; "" when it is.
 
-    Looked at when it is asked about: most calls are no commands, and reading a repository's
-    configuration for each of them costs more than deciding about it.
+    `confined` are providers whose commands are known to be held in a sandbox without a network,
+    where what a configuration runs can do no more than any other command.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, confined: frozenset[str] = frozenset()) -> None:
+        self._confined = confined
 
-    def __getitem__(self, program: str) -> str:
-        why = git_runs(self._directory) if program == "git" else ""
-        if not why:
-            raise KeyError(program)
-        return why
+    def __call__(self, call: Call, view: ShellView) -> str:
+        """Look at the repositories that the line's commands would work in."""
+        gits = [one for one in view.commands if _is_git(one)]
+        if not gits or call.operation.provider in self._confined:
+            return ""
+        moves = [one for one in view.commands if one.program in _MOVES]
+        if any(not _fixed(move) for move in moves):
+            return "git is run in a place that the command does not name"
+        reads = all(len(one.argv) > 1 and one.argv[1] in _READERS for one in gits)
+        places = _places(call, [move.argv[-1] for move in moves])
+        if len(places) > _MOST_PLACES:
+            return "git may be run in too many places"
+        for place in places:
+            if why := git_runs(Path(place), reads=reads) or _pushes_here(place, gits):
+                return why
+        return ""
 
-    def __iter__(self) -> Iterator[str]:
-        return iter([name for name in ("git",) if name in self])
 
-    def __len__(self) -> int:
-        return len(list(self))
+def _is_git(command: Command) -> bool:
+    name = command.program.rpartition("/")[2]
+    return name == "git" or name.startswith("git-")
 
 
-def git_runs(directory: Path) -> str:
-    """Why git in a directory may run what its words do not show; "" when nothing says so."""
-    for folder in (directory, *directory.parents):
-        found = folder / ".git"
-        if found.is_file():
-            return f"{found} leads elsewhere, and that configuration was not looked at"
-        if found.is_dir():
-            return _says(found / "config") or _says(found / "config.worktree")
-        if (folder / "HEAD").is_file() and (folder / "objects").is_dir():
-            return f"{folder} is itself a repository"
+def _fixed(move: Command) -> bool:
+    """Whether a command that changes the directory says where to."""
+    target = move.argv[-1]
+    odd = len(move.argv) == 1 or move.substitutes or target[:1] in ("-", "+", "")
+    return not odd and not any(char in target for char in "*?[")
+
+
+def _places(call: Call, moves: list[str]) -> list[str]:
+    """Where the commands of a call may run: any of its paths may be its working directory, and
+    any of the changes of directory may have come to pass."""
+    here = call.context.working_directory
+    found = dict.fromkeys([here, *(join(here, path) for path in paths(call))])
+    for move in moves:
+        if len(found) > _MOST_PLACES:
+            break
+        # A shell goes by the text of `a/..`, the system by where `a` leads.
+        for place in list(found):
+            found |= dict.fromkeys([join(place, move), normpath(join(place, move))])
+    return list(found)
+
+
+def _pushes_here(place: str, gits: list[Command]) -> str:
+    """Whether one of the commands pushes to a repository on this machine, whose hooks run."""
+    for command in gits:
+        if "push" in command.argv:
+            for word in command.argv[2:]:
+                if word.startswith("file:") or os.path.isdir(join(place, word)):
+                    return f"git pushes to {word}, whose hooks run here"
     return ""
-
-
-def _says(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            text = file.read(_LARGEST).decode(errors="replace")
-    except FileNotFoundError:
-        return ""
-    except OSError as failure:
-        return f"{path} cannot be read: {failure.strerror}"
-    # A value may be written over several lines, and a key may follow its section's bracket.
-    found = _RUNS.search(text.replace("]", "]\n"))
-    if found is None:
-        return ""
-    return f"{path} sets {found[0].strip()!r}, by which git runs other programs"

@@ -1,6 +1,6 @@
 """From rules and a call to a verdict (K4-K8, K10)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import assert_never
@@ -9,7 +9,7 @@ from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.verdict import Decision, Review, Reviewer, Verdict
 from pluggableharness.kernel.policy.conditions import compiled
-from pluggableharness.kernel.policy.facts import Facts, Held
+from pluggableharness.kernel.policy.facts import Distrust, Facts, Held, trusted
 from pluggableharness.kernel.policy.floor import protected_write
 from pluggableharness.kernel.policy.rules import Action, Rule
 
@@ -39,15 +39,15 @@ class Terms:
 
     `gate_reads` asks about data sources and interactive calls where a rule says so, instead
     of denying them (K6). `policy_files` are the absolute paths of the files that rules come
-    from (K5a). `distrusted` are programs that do more than their words say, each with the
-    reason: git, say, where its configuration runs programs and no sandbox holds them (K7).
+    from (K5a). `distrusted` tells of command lines that do more than their words say: of git's,
+    where its configuration runs programs and no sandbox is known to hold them (K7).
     `digest` is that of what an operation declares, by which grants are bound to it (F4).
     """
 
     asking: Asking
     gate_reads: bool = False
     policy_files: frozenset[str] = frozenset()
-    distrusted: Mapping[str, str] = field(default_factory=dict)
+    distrusted: Distrust = trusted
     digest: Callable[[Operation], str] = field(default=lambda operation: "", compare=False)
 
 

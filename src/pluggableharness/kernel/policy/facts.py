@@ -1,6 +1,6 @@
 """What conditions are evaluated over: one call's facts, gathered when first asked for (K7)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -22,7 +22,13 @@ from pluggableharness.kernel.policy.subjects import command_line, paths, relativ
 if TYPE_CHECKING:
     from cel import Context
 
-_NOTHING: Mapping[str, str] = {}
+Distrust = Callable[[Call, ShellView], str]
+"""Why a call's command line does more where it runs than its words say; "" when it does not."""
+
+
+def trusted(call: Call, view: ShellView) -> str:
+    """Take every command at its word."""
+    return ""
 
 
 class Held(Enum):
@@ -49,12 +55,12 @@ _NO = Answer(Held.NO, "its condition is false")
 class Facts:
     """A call as conditions see it. `attended` says that a person is there to be asked.
 
-    `distrusted` are programs that do more here than their words say, each with the reason; they
-    make what a command line does unusable.
+    `distrusted` is asked about a command line that is understood; a reason from it makes what the
+    line does unusable.
     """
 
     def __init__(
-        self, call: Call, *, attended: bool = False, distrusted: Mapping[str, str] = _NOTHING
+        self, call: Call, *, attended: bool = False, distrusted: Distrust = trusted
     ) -> None:
         self._call = call
         self._attended = attended
@@ -133,10 +139,8 @@ class Facts:
         if self._line is None:
             return ShellView()
         view = shell_view(self._line)
-        for command in view.commands:
-            if command.program in self._distrusted:
-                return ShellView(unusable=self._distrusted[command.program])
-        return view
+        why = "" if view.unusable else self._distrusted(self._call, view)
+        return ShellView(unusable=why) if why else view
 
     @cached_property
     def _writes(self) -> list[str]:

@@ -1,0 +1,184 @@
+"""Whether git in a directory may run what its words do not show (K7).
+
+Looks at every place of a repository that git would read on its own account: the configuration of
+the directory, of its worktree and of its submodules, and their hooks. What the user's own
+configuration holds is trusted. Nothing here waits or reads without end: what is no plain file of
+moderate size is reason enough.
+"""
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Final
+
+from pluggableharness.kernel.config import git_index, git_keys
+from pluggableharness.kernel.policy.shell.options import names
+
+_LARGEST_CONFIG: Final = 1 << 20
+_LARGEST_INDEX: Final = 64 << 20
+_LARGEST_LINK: Final = 4096
+_MOST_REPOSITORIES: Final = 100
+_MOST_HOOKS: Final = 1000
+_PATH: Final = re.compile(r"^\s*path\s*=\s*(.*?)\s*$", re.MULTILINE)
+_SHA256: Final = re.compile(r"objectformat\s*=\s*\"?sha256", re.IGNORECASE)
+_HOOKS_OF_WRITERS: Final = names(
+    "applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg "
+    "commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update "
+    "proc-receive post-receive post-update push-to-checkout pre-auto-gc post-rewrite "
+    "sendemail-validate reference-transaction"
+)
+"""Hooks that no command which only reads runs. What else is executable there may be run."""
+
+
+class _Runs(Exception):
+    """Why git may run other programs."""
+
+
+def git_runs(directory: Path, *, reads: bool = False) -> str:
+    """Why git in a directory may run what its words do not show; "" when nothing says so.
+
+    With `reads` it is asked about commands that change nothing, which run few hooks.
+    """
+    try:
+        real = Path(os.path.realpath(directory, strict=True))
+        looking = _Looking(reads)
+        for folder in (real, *real.parents):
+            if looking.entry(folder):
+                break
+    except _Runs as why:
+        return str(why)
+    except (OSError, ValueError) as failure:
+        return f"{directory} cannot be looked at: {getattr(failure, 'strerror', failure)}"
+    return ""
+
+
+class _Looking:
+    """One look at a repository and at those below it."""
+
+    def __init__(self, reads: bool) -> None:
+        self._reads = reads
+        self._seen: set[Path] = set()
+
+    def entry(self, folder: Path) -> bool:
+        """Look at the repository that a folder holds; whether there is one. Raises _Runs."""
+        path = folder / ".git"
+        try:
+            mode = path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            if (folder / "HEAD").exists() and (folder / "objects").exists():
+                raise _Runs(f"{folder} is itself a repository") from None
+            return False
+        if stat.S_ISREG(mode):
+            self._repository(_linked(path), folder, path.parent)
+            return True
+        if not stat.S_ISDIR(mode):
+            raise _Runs(f"{path} is neither a directory nor a file")
+        self._repository(path, folder, path)
+        # git walks past a directory that is no repository of its kind.
+        return (path / "HEAD").exists() or (path / "HEAD").is_symlink()
+
+    def _repository(self, git: Path, worktree: Path, named_by: Path) -> None:
+        real = Path(os.path.realpath(git))
+        if real in self._seen:
+            return
+        if len(self._seen) >= _MOST_REPOSITORIES:
+            raise _Runs(f"{worktree} is one of too many repositories to look at")
+        if not real.is_dir():
+            raise _Runs(f"{named_by} leads to {git}, which is no directory")
+        self._seen.add(real)
+        common = _common(real)
+        config = self._config(common / "config", real, worktree)
+        config += self._config(real / "config.worktree", real, worktree)
+        self._hooks(common / "hooks")
+        for path in _submodules(real, worktree, 32 if _SHA256.search(config) else 20):
+            self.entry(worktree / path)
+
+    def _config(self, path: Path, git: Path, worktree: Path) -> str:
+        text = _text(path, _LARGEST_CONFIG)
+        if text is None:
+            return ""
+        leads_home = frozenset({str(worktree), os.path.relpath(worktree, git)})
+        try:
+            git_keys.check(text, leads_home, reads=self._reads)
+        except git_keys.NotPlain as key:
+            raise _Runs(f"{path} holds {key}") from None
+        return text
+
+    def _hooks(self, folder: Path) -> None:
+        try:
+            with os.scandir(folder) as found:
+                for count, one in enumerate(found):
+                    if count >= _MOST_HOOKS:
+                        raise _Runs(f"{folder} holds too much to look at")
+                    if self._runs(one):
+                        raise _Runs(f"{one.path} is a hook, which git may run")
+        except (FileNotFoundError, NotADirectoryError):
+            return
+
+    def _runs(self, one: "os.DirEntry[str]") -> bool:
+        if one.name.endswith(".sample") or (self._reads and one.name in _HOOKS_OF_WRITERS):
+            return False
+        return not one.is_dir() and os.access(one.path, os.X_OK)
+
+
+def _linked(path: Path) -> Path:
+    """Where a `.git` that is a file says that the repository is."""
+    text = _text(path, _LARGEST_LINK) or ""
+    target = text.removeprefix("gitdir: ").rstrip("\r\n")
+    if not text.startswith("gitdir: ") or not target:
+        raise _Runs(f"{path} is not understood")
+    return path.parent / target
+
+
+def _common(git: Path) -> Path:
+    """Where the repository of a worktree keeps what all of its worktrees share."""
+    text = _text(git / "commondir", _LARGEST_LINK)
+    if text is None:
+        return git
+    common = Path(os.path.realpath(git / text.rstrip("\r\n")))
+    if not common.is_dir():
+        raise _Runs(f"{git / 'commondir'} leads to {common}, which is no directory")
+    return common
+
+
+def _submodules(git: Path, worktree: Path, hash_size: int) -> set[str]:
+    """The folders of the worktree that may be repositories of their own."""
+    found = set(_PATH.findall(_text(worktree / ".gitmodules", _LARGEST_CONFIG) or ""))
+    for index in (git / "index", *git.glob("sharedindex.*")):
+        data = _bytes(index, _LARGEST_INDEX)
+        try:
+            found |= set(git_index.gitlinks(data or b"", hash_size))
+        except git_index.NotUnderstood:
+            raise _Runs(f"{index} names submodules in a form that is not known here") from None
+    return {path.strip('"') for path in found}
+
+
+def _text(path: Path, most: int) -> str | None:
+    data = _bytes(path, most)
+    if data is None:
+        return None
+    if b"\0" in data:
+        raise _Runs(f"{path} holds NUL")
+    return data.decode("utf-8-sig", errors="replace")
+
+
+def _bytes(path: Path, most: int) -> bytes | None:
+    """What a plain file holds; None when there is none. Raises _Runs for any other, and for one
+    that is larger than `most` bytes."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise _Runs(f"{path} is no plain file")
+        # It may have become a pipe in between, on which opening waits otherwise.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as failure:
+        raise _Runs(f"{path} cannot be read: {failure.strerror}") from None
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise _Runs(f"{path} is no plain file")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise _Runs(f"{path} is larger than {most:,} bytes")
+    return data
