@@ -15,7 +15,6 @@ from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall,
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.verdict import Verdict
 from pluggableharness.kernel.first_party import confined
-from pluggableharness.kernel.first_party import confined
 from pluggableharness.kernel.frontends.text import escaped
 from pluggableharness.kernel.kernel import Setup, opened
 from pluggableharness.kernel.places import located
