@@ -9,6 +9,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from pluggableharness.cli.exits import INTERRUPTED
 from pluggableharness.cli.parsing import Parser
 from pluggableharness.version import __version__
 
@@ -39,19 +40,25 @@ first steps:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code says how it went (K33)."""
-    given = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _main(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        # It came while a command was still being loaded, when nothing had begun.
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has left; that is not a failure of ours to report.
+        sys.stderr.close()
+        return 1
+
+
+def _main(given: list[str]) -> int:
     chosen = next((word for word in given if not word.startswith("-")), "")
     parser = build_parser(only=chosen if chosen in COMMANDS else None)
     options = parser.parse_args(given)
     if not hasattr(options, "main"):
         parser.print_help()
         return 2
-    try:
-        return int(options.main(options))
-    except BrokenPipeError:
-        # Whoever read our output has left; that is not a failure of ours to report.
-        sys.stderr.close()
-        return 1
+    return int(options.main(options))
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:

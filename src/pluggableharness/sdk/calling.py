@@ -48,9 +48,11 @@ class Call(Struct, frozen=True):
 class Ending:
     """What a call leaves behind beside its terminal event."""
 
-    __slots__ = ("error", "report")
+    __slots__ = ("caller_gone", "error", "report")
 
     def __init__(self) -> None:
+        self.caller_gone = False
+        """Whether nobody listens any more: the call is as good as cancelled."""
         self.error: BaseException | None = None
         """What the function raised, for tests and logs."""
         self.report: Mapping[str, Any] | None = None
@@ -108,7 +110,7 @@ class Runner:
             if clean:
                 await clean.end()
             # A function that swallows its cancellation was cancelled all the same.
-            if _was_cancelled():
+            if ending.caller_gone or _was_cancelled():
                 raise asyncio.CancelledError
         except asyncio.CancelledError:
             events.abandon(f"{operation.name} was cancelled")
@@ -185,7 +187,7 @@ class Runner:
             await events.finish()
             return _failure(failure)
         except asyncio.CancelledError as error:
-            if _was_cancelled():
+            if ending.caller_gone or _was_cancelled():
                 raise
             # Cancelled by its own doing: for the kernel, whose call it is, that is a bug.
             ending.error = error

@@ -97,7 +97,7 @@ class ToolService:
         self._running += 1
         self._idle.clear()
         try:
-            terminal = await self._runner.run(call, _writer(rpc), ending)
+            terminal = await self._runner.run(call, _writer(rpc, ending), ending)
         except asyncio.CancelledError:
             self._report(call.ref, ending)
             # gRPC drops this where its client cancelled. Where instead somebody's code cancelled
@@ -187,7 +187,7 @@ class ToolService:
             await asyncio.wait(self._reports)
 
 
-def _writer(rpc: Rpc) -> Callable[[LeadUp], Awaitable[None]]:
+def _writer(rpc: Rpc, ending: Ending) -> Callable[[LeadUp], Awaitable[None]]:
     write = rpc.write
 
     async def send(event: LeadUp) -> None:
@@ -197,6 +197,7 @@ def _writer(rpc: Rpc) -> Callable[[LeadUp], Awaitable[None]]:
         except (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError):
             # The caller is gone, and gRPC is about to cancel the call: it is the same to the
             # function, also where it sends from a task of its own.
+            ending.caller_gone = True
             raise asyncio.CancelledError from None
 
     return send
