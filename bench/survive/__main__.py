@@ -10,7 +10,9 @@ import time
 
 from bench.survive.survived import Survived
 
-MODULES = ("kills", "hostile", "kernels", "crowd", "adversity", "endless", "escapes", "fetches")
+MODULES = (
+    "kills", "hostile", "kernels", "crowd", "secrets", "adversity", "endless", "escapes", "fetches",
+)  # fmt: skip
 
 
 def main(words: list[str]) -> int:

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
         pytest.param("R10=12", "brought 12 mishaps about", marks=pytest.mark.req("R10")),
         pytest.param("R4=500", "tried 500 ways to a forbidden", marks=pytest.mark.req("R4", "C16")),
         pytest.param("R5=1000", "heard 1000 random streams out", marks=pytest.mark.req("R5")),
+        pytest.param("R6=2", "kept secrets through 2", marks=pytest.mark.req("R6", "F6", "P31")),
         pytest.param("R7=14", "ran 14 commands without end", marks=pytest.mark.req("R7", "C11")),
         pytest.param("R8=49", "tried 49 times to get out", marks=pytest.mark.req("R8", "C14")),
     ],

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Coroutine
 
 from pluggableharness.cli.exits import INTERRUPTED, USAGE
+from pluggableharness.cli.privacy import keep_others_out
 from pluggableharness.kernel.domain.errors import HarnessError, RecordFailed
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -19,6 +20,7 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def run_until_done(work: Callable[[], Coroutine[None, None, int]]) -> int:
     """Run the work and give back its exit code, or what an error or an interrupt makes of it."""
+    keep_others_out()
     try:
         return asyncio.run(_under_signals(work))
     except asyncio.CancelledError:
