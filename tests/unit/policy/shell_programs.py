@@ -217,6 +217,26 @@ xargs --replace {}
 xargs -I% env %
 xargs --replace sh ls
 xargs --max-lines sh ls
+find . -exec rg + --pre ./x ;
+find . -exec rg + --pre ./x \;
+nodejs -e x
+ipython -c x
+vim.tiny x
+tclsh8.6 x
+bash5 x
+python3.12 -c x
+ldd ./x
+rename s/a/b/ f
+setarch x86_64 rm x
+mise exec -- rm x
+pyenv exec rm x
+ip netns exec x rm
+fzf --preview rm
+cmake -P x
+cmake -E rm x
+git cat-file --filters HEAD:x
+sort -k -o f a
+./frob exec rm
 find . -exec {} +
 find . -exec sh -c {} +
 find . -execdir nohup {} +

@@ -11,7 +11,8 @@ _HARMLESS_GLOBAL: Final = frozenset(
 )
 _RUNNING: Final = names(
     "--ext-diff --textconv --open-files-in-pager --exec --extcmd --tool --upload-pack "
-    "--receive-pack --config --template --edit-description --gpg-sign --show-signature --paginate"
+    "--receive-pack --config --template --filters --edit-description --gpg-sign --show-signature "
+    "--paginate"
 )
 _PLAIN: Final = names(
     # Shortened, others would be taken for those above.
@@ -52,7 +53,8 @@ _OTHER: Final = _subcommand()
 _RUNS: Final = names(
     "difftool mergetool filter-branch daemon instaweb web--browse credential send-email "
     "submodule bisect hook maintenance for-each-repo cvsserver shell upload-pack config alias "
-    "http-backend fast-import remote-ext p4 svn gui citool gitk help"
+    "http-backend fast-import remote-ext p4 svn gui citool gitk help imap-send bugreport "
+    "diagnose"
 )
 
 

@@ -84,7 +84,9 @@ _JAVA: Final = Shape(
 )
 
 WRITERS: Final[Mapping[str, Shape]] = {
-    "tee": Shape(targets=Targets.ALL),
+    "tee": Shape(names("--output-error"), targets=Targets.ALL),
+    "sponge": Shape(targets=Targets.ALL),
+    "pdftotext": Shape(targets=Targets.SECOND),
     "dd": Shape(targets=Targets.OF),
     "cp": _writes(Targets.LAST, "-S --suffix", writes="-t --target-directory"),
     "mv": _writes(Targets.ALL, "-S --suffix", writes="-t --target-directory"),
@@ -201,6 +203,20 @@ OTHERS: Final[Mapping[str, Shape]] = {
     "nc": _does(runs="-e -c --exec --sh-exec --lua-exec"),
     "ncat": _does(runs="-e -c --exec --sh-exec --lua-exec", writes="-o -x --output"),
     "nmap": _does(runs="-o --script --script-args-file"),
+    "cmake": Shape(runs=names("-P* -E -C* --toolchain*"), whole=True),
+    "fzf": _does(runs="--preview --bind --listen --with-shell"),
+    "gpg": _does(
+        writes="-o --output --log-file",
+        runs=(
+            "--exec-path --agent-program --dirmngr-program --photo-viewer --options --homedir "
+            "--pinentry-program --keyserver-options"
+        ),
+    ),
+    "iconv": _does("-f -t", writes="-o --output"),
+    "inotifywait": _does("-e -t", writes="-o --outfile", runs="--fromfile"),
+    "ip": _does(runs="-b --batch"),
+    "xmllint": _does(writes="--output", runs="--shell --load-trace"),
+    "xsltproc": _does(writes="-o --output"),
     "ld": _LINKER,
     "ar": Shape(listed=True, runs=names("--plugin")),
     "as": Shape(listed=True, writes=names("-o"), trade=True),
@@ -249,6 +265,21 @@ TAR_THAT_WRITES: Final = Shape(
 )
 TAR_WRITES: Final = re.compile(r"-?[a-zA-Z]*[cruA][a-zA-Z]*|--(?:cre|app|upd|cat|conc|del)[a-z]*")
 
+_NODE: Final = _interprets(
+    "-v -c --check --test --watch --no-warnings --trace-warnings --trace-deprecation "
+    "--enable-source-maps --max-old-space-size --expose-gc --stack-size --no-deprecation",
+    runs=(
+        "-e -p -r -i -C --eval --print --require --import --loader --experimental-loader "
+        "--experimental-default-type --env-file --interactive --conditions --inspect* "
+        "--openssl-config --icu-data-dir --snapshot-blob --experimental-sea-config --run "
+        "--experimental-config-file"
+    ),
+    writes=(
+        "--redirect-warnings --trace-event-file-pattern --diagnostic-dir --cpu-prof-dir "
+        "--heap-prof-dir --report-dir --report-filename"
+    ),
+)
+
 INTERPRETERS: Final[Mapping[str, Shape]] = {
     "python": _PYTHON,
     "pypy": _PYTHON,
@@ -256,20 +287,8 @@ INTERPRETERS: Final[Mapping[str, Shape]] = {
         "-w -W -t -T -c -v", runs="-e -E -M -m -I -d -D -i -x -s -S -n -p -a -F -l -C"
     ),
     "ruby": _interprets("-w -W -v -c -y", runs="-e -r -I -C -x -S -n -p -i -l -a -s -F --require"),
-    "node": _interprets(
-        "-v -c --check --test --watch --no-warnings --trace-warnings --trace-deprecation "
-        "--enable-source-maps --max-old-space-size --expose-gc --stack-size --no-deprecation",
-        runs=(
-            "-e -p -r -i -C --eval --print --require --import --loader --experimental-loader "
-            "--experimental-default-type --env-file --interactive --conditions --inspect* "
-            "--openssl-config --icu-data-dir --snapshot-blob --experimental-sea-config --run "
-            "--experimental-config-file"
-        ),
-        writes=(
-            "--redirect-warnings --trace-event-file-pattern --diagnostic-dir --cpu-prof-dir "
-            "--heap-prof-dir --report-dir --report-filename"
-        ),
-    ),
+    "node": _NODE,
+    "nodejs": _NODE,
     "deno": Shape(runs=names("--eval --preload --import --require")),
     "php": _interprets("-v -i -l -m", runs="-r -B -R -E -F -d -c -z -a -S -t --run --define"),
     "lua": _interprets("-v -E", runs="-e -l -i"),

@@ -207,6 +207,8 @@ class _Reading:
     ) -> None:
         value = attached if attached is not None or not words else words.popleft()
         if value is None:
+            if written:
+                raise NotUnderstood(f"{self._name} {option} without what it writes")
             return
         refused = self._shape.refused.get(option)
         if refused is not None and refused.search(value):

@@ -4,6 +4,7 @@ Lists of programs are never complete. They make rules over well-known programs m
 author thinks; a program that is on none does what its author lets it.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -49,6 +50,7 @@ class Inside:
 
 
 _UNKNOWN: Final = Shape()
+_VERSION: Final = re.compile(r"[-.]?[0-9][0-9.]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,9 @@ _XARGS: Final = _wrapper(
     "-0 -r -t -x --null --no-run-if-empty --verbose --exit --replace --max-lines",
     "-I -n -P -L -d -E -s -a --max-args --max-procs --max-lines --delimiter --arg-file --replace",
 )
-_SHELLS: Final = names("sh bash dash zsh ksh ash fish")
+_SHELLS: Final = names(
+    "sh bash dash zsh ksh ash fish rbash mksh lksh yash posh csh tcsh nu xonsh elvish oil osh"
+)
 _RUNS_ARGUMENTS: Final = names(
     "time parallel watch entr strace ltrace gdb lldb script su "
     "runuser sg flock chroot unshare nsenter setpriv capsh systemd-run ssh rsh mosh tmux screen at "
@@ -100,7 +104,10 @@ _RUNS_ARGUMENTS: Final = names(
     "envuidgid pgrphack setlock cgexec srun sbatch mpirun mpiexec qsub pssh irb ghci jshell dc "
     "gnuplot octave sqlite3 psql mysql mariadb mongosh redis-cli ts-node tsx watchexec nodemon "
     "reptyr screen byobu dtach abduco scriptreplay sshpass autossh pexec rush wine mono qemu "
-    "guile racket sbcl clisp ocaml elixir erl iex groovy scala raku mail mailx mutt"
+    "guile racket sbcl clisp ocaml elixir erl iex groovy scala raku mail mailx mutt "
+    "vim.tiny vim.basic vim.nox vim.gtk3 ipython bpython ldd rename prename vidir vipe ifne pee "
+    "mispipe zrun setarch linux32 linux64 uname26 eatmydata catchsegv rr heaptrack pnpx ssh-agent "
+    "newgrp xdg-open gio dbus-launch lynx w3m links imap-send"
 )
 _BY_SUBCOMMAND: Final = {
     "uv": frozenset(["run", "tool"]),
@@ -120,6 +127,7 @@ _BY_SUBCOMMAND: Final = {
     "rustup": frozenset(["run"]),
     "nix": frozenset(["run", "shell", "develop"]),
     "deno": frozenset(["eval", "repl"]),
+    "ip": frozenset(["exec"]),
 }
 _DIRECTORIES: Final = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/")
 _FIND_RUNS: Final = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
@@ -159,9 +167,10 @@ def runs_anything(program: str) -> bool:
     return (
         base in ("find", "xargs", "sed")
         or base in _SHELLS | _RUNS_ARGUMENTS
+        or _stem(base) in _SHELLS | _RUNS_ARGUMENTS
         or base in _WRAPPERS
         or base in builtins.NOT_PLAIN
-        or base.rstrip("0123456789.") in INTERPRETERS
+        or _stem(base) in INTERPRETERS
     )
 
 
@@ -186,7 +195,7 @@ def inside(program: str, words: Sequence[Word]) -> Inside:
         return Inside((_xargs(rest),))
     if base in _WRAPPERS:
         return Inside((_looked_through(_WRAPPERS[base], base, rest),))
-    if base in _RUNS_ARGUMENTS:
+    if base in _RUNS_ARGUMENTS or _stem(base) in _RUNS_ARGUMENTS | _SHELLS:
         raise NotUnderstood(f"{base} runs its arguments, or changes what others mean")
     if base in builtins.PLAIN or base in builtins.NOT_PLAIN:
         builtins.check(base, rest)
@@ -204,14 +213,21 @@ def _by_shape(base: str, rest: Sequence[Word]) -> Inside:
     subcommands = _BY_SUBCOMMAND.get(base)
     if subcommands is not None and any(one.value in subcommands for one in rest):
         raise NotUnderstood(f"{base} runs its arguments")
-    interpreter = INTERPRETERS.get(base.rstrip("0123456789."))
+    interpreter = INTERPRETERS.get(_stem(base))
     shape = interpreter or _shape(base, rest)
     found = judged(base, shape, rest)
+    first = found.operands[0] if found.operands else ""
+    if shape is _UNKNOWN and first == "exec":
+        raise NotUnderstood(f"{base} exec runs its arguments")
     if interpreter is not None and not _asks_version(rest):
-        script = found.operands[0] if found.operands else ""
-        if script in ("", "-") or script.startswith(("/dev/", "/proc/")):
+        if first in ("", "-") or first.startswith(("/dev/", "/proc/")):
             raise NotUnderstood(f"{base} runs what it is given")
     return Inside((), tuple(found.writes), tuple(found.unproven), told=shape.trade)
+
+
+def _stem(base: str) -> str:
+    """A program's name without the version that may stand behind it."""
+    return _VERSION.sub("", base)
 
 
 def _shape(base: str, rest: Sequence[Word]) -> Shape:
@@ -278,6 +294,11 @@ def _shell(base: str, rest: Sequence[Word]) -> Inner:
     raise NotUnderstood(f"{base} runs what is not seen here")
 
 
+def _ends(values: Sequence[str], at: int) -> bool:
+    """Whether a word ends what find runs: a `+` does so only behind `{}`."""
+    return values[at] == ";" or (values[at] == "+" and values[at - 1] == "{}")
+
+
 def _find(rest: Sequence[Word]) -> list[Inner]:
     found: list[Inner] = []
     values = [one.value for one in rest]
@@ -287,7 +308,7 @@ def _find(rest: Sequence[Word]) -> list[Inner]:
     at = 0
     while at < len(values):
         if values[at] in _FIND_RUNS:
-            end = next((i for i in range(at, len(values)) if values[i] in (";", "+")), at)
+            end = next((i for i in range(at + 1, len(values)) if _ends(values, i)), at)
             words = tuple(rest[at + 1 : end])
             if not words or not all(one.fixed for one in words):
                 raise NotUnderstood(f"find {values[at]} without what it runs")
