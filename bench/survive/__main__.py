@@ -11,7 +11,8 @@ import time
 from bench.survive.survived import Survived
 
 MODULES = (
-    "kills", "hostile", "kernels", "crowd", "secrets", "adversity", "endless", "escapes", "fetches",
+    "kills", "sieges", "hostile", "kernels", "crowd", "secrets", "adversity", "endless", "escapes",
+    "fetches",
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from uuid import uuid4
 
+from bench.survive.hostile_programs import CHAINS, FOREST
 from bench.survive.processes import with_mark
 from bench.survive.survived import Survived
 from pluggableharness.providers.exec.provider import provider
@@ -23,26 +24,6 @@ _TIMEOUT_S = 0.5
 _ENDED_WITHIN_S = 10.0
 _MORE_MEMORY = 128 * 1024**2
 
-# Bounded in how many live at once, for the sake of the machine, not in how often they fork.
-_FOREST = """
-import os, signal, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-for _ in range(7):
-    if os.fork() == 0:
-        os.setsid()
-time.sleep(600)
-"""
-_CHAINS = """
-import os, signal
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-for _ in range(3):
-    if os.fork() == 0:
-        break
-while True:
-    if os.fork():
-        os._exit(0)
-    os.setsid()
-"""
 _WAYS = {
     "prints": "exec -a {mark} yes",
     "prints to both": "(exec -a {mark} yes) & exec yes >&2",
@@ -83,7 +64,7 @@ def _turns() -> "cycle[tuple[dict[str, str], tuple[str, str]]]":
 
 
 def _filled(way: str, mark: str) -> str:
-    for name, text in (("mark", mark), ("forest", _FOREST), ("chains", _CHAINS)):
+    for name, text in (("mark", mark), ("forest", FOREST), ("chains", CHAINS)):
         way = way.replace(f"{{{name}}}", text)
     return way
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.driving import Discard
+from bench.survive.processes import with_mark
 from bench.survive.survived import Survived
 from pluggableharness.kernel.domain.call import ProposedCall
 from pluggableharness.kernel.domain.message import Message, ModelReply, Role
@@ -51,8 +52,9 @@ async def run(count: int) -> Survived:
         "median ms to the call's end": waits[len(waits) // 2] * 1e3,
         "longest": waits[-1] * 1e3,
     }
+    left = tuple(f"process {pid}" for pid in with_mark(mark))
     faults = tuple(f"kill {n}: {kill.fault}" for n, kill in enumerate(kills, 1) if kill.fault)
-    return Survived(ID, f"killed a provider in mid-call {count} times", counts, faults, _left(mark))
+    return Survived(ID, f"killed a provider in mid-call {count} times", counts, faults, left)
 
 
 @dataclass
@@ -119,15 +121,3 @@ async def _kill(kernel: Kernel) -> _Kill:
     async with kernel.session(_Model(), watcher) as session:
         await session.run("survive")
     return watcher
-
-
-def _left(mark: str) -> tuple[str, ...]:
-    """Processes of the provider, and of the guards that watched over them."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and mark.encode() in (entry / "cmdline").read_bytes():
-                found.append(f"process {entry.name}")
-        except OSError:
-            continue
-    return tuple(found)

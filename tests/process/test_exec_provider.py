@@ -15,6 +15,7 @@ from google.protobuf import json_format
 from process_tree import descendants, eventually, with_word
 from provider_host import WAIT, Host, hosted
 
+from bench.survive.hostile_programs import CHAINS, FOREST
 from pluggableharness.providers import exec as exec_provider
 from pluggableharness.wire import event_pb2, kernel_pb2, tool_pb2
 
@@ -167,28 +168,6 @@ async def test_nothing_outlives_a_provider_that_is_killed(
     assert tree
 
 
-DEAF_FOREST = """
-# 128 processes, most in a session of their own, none of which heeds TERM.
-import os, signal, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-for _ in range(7):
-    if os.fork() == 0:
-        os.setsid()
-time.sleep(600)
-"""
-FORKS_WITHOUT_END = """
-import os, signal
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-for _ in range(3):
-    if os.fork() == 0:
-        break
-while True:
-    if os.fork():
-        os._exit(0)
-    os.setsid()
-"""
-
-
 @pytest.mark.req("R7", "C11")
 @pytest.mark.parametrize(
     "command",
@@ -205,8 +184,8 @@ while True:
 async def test_a_hostile_command_is_ended_in_time_and_leaves_nothing(
     host: Host, tmp_path: Path, command: str
 ) -> None:
-    (tmp_path / "forest.py").write_text(DEAF_FOREST)
-    (tmp_path / "forks.py").write_text(FORKS_WITHOUT_END)
+    (tmp_path / "forest.py").write_text(FOREST)
+    (tmp_path / "forks.py").write_text(CHAINS)
     event = await last_event(bash(host, tmp_path, command, timeout_s=0.5))
     assert event.WhichOneof("event") in ("result", "error")
     assert not descendants(host.process.pid)

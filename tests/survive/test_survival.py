@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
     [
         pytest.param("R1=5", "killed a provider in mid-call 5 times", marks=pytest.mark.req("R1")),
         pytest.param("R2=7", "killed a busy kernel 7 times", marks=pytest.mark.req("R2", "K16")),
+        pytest.param("R3=400", "tried 400 times to get out of", marks=pytest.mark.req("R3", "C1")),
         pytest.param("R9=2", "kept 50 sessions", marks=pytest.mark.req("R9", "K22")),
         pytest.param("R10=12", "brought 12 mishaps about", marks=pytest.mark.req("R10")),
         pytest.param("R4=500", "tried 500 ways to a forbidden", marks=pytest.mark.req("R4", "C16")),

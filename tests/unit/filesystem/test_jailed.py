@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jail_attacker import INSIDE, Siege
 
+from bench.survive.siege import INSIDE, Siege
 from pluggableharness.providers.filesystem.provider import provider
 from pluggableharness.sdk.failures import ToolFailure
 from pluggableharness.sdk.testing import Outcome, Tool, opened

@@ -4,8 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-from jail_attacker import Siege
 from unit.jail.reading import Build, read
+
+from bench.survive.siege import Siege
 
 TRIES = 1_000
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jail_attacker import Siege
 from unit.search.trees import globbed, grepped, put, refusal
 
+from bench.survive.siege import Siege
 from pluggableharness.providers.search import area, confined, hits, ripgrep, selection
 from pluggableharness.providers.search.provider import provider
 from pluggableharness.sdk import ToolFailure

@@ -1,6 +1,6 @@
 """The attacker of R3: a process that swaps two names as fast as it can while a victim works.
 
-`Siege.run(tries, …)` is the attack at any size: seconds in the tests, 20,000 tries in survive.
+`Siege.run(tries, …)` is the attack at any size: seconds in the tests, 20,000 tries in `sieges`.
 """
 
 import ctypes
