@@ -18,6 +18,8 @@ from pluggableharness.kernel.policy import (
     Terms,
     compiled,
     decide,
+    explain,
+    scopes,
 )
 
 BASH = operation("bash", provider="exec", risk=Risk.HIGH)
@@ -231,6 +233,20 @@ def test_git_is_not_taken_at_its_word_where_its_configuration_runs_programs() ->
     assert bash("git status", allow) is Decision.ALLOW
     assert bash("git status", allow, terms=terms) is Decision.ASK
     assert bash("ls", allow, terms=terms) is Decision.ALLOW
+
+
+@pytest.mark.req("K10")
+def test_what_is_distrusted_is_granted_as_exactly_itself() -> None:
+    offered = scopes(call(BASH, command="git status"), None, distrusted=distrusts_git)
+    assert [one.covers for one in offered] == ["exactly this command"]
+
+
+@pytest.mark.req("F11")
+def test_an_explanation_says_why_a_command_is_distrusted() -> None:
+    terms = Terms(Asking.PERSON, distrusted=distrusts_git)
+    view = explain((), call(BASH, command="git status"), terms).view
+    assert view is not None
+    assert view.unusable == "core.fsmonitor"
 
 
 @pytest.mark.req("K5a")

@@ -9,8 +9,7 @@ from pluggableharness.kernel.domain.verdict import Verdict
 from pluggableharness.kernel.policy.evaluate import Asking, RuleBook, Terms, decide, ruling
 from pluggableharness.kernel.policy.facts import Facts
 from pluggableharness.kernel.policy.rules import Rule
-from pluggableharness.kernel.policy.shell import ShellView, shell_view
-from pluggableharness.kernel.policy.subjects import command_line
+from pluggableharness.kernel.policy.shell import ShellView
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,7 @@ def explain(rules: Sequence[Rule], call: Call, terms: Terms) -> Explanation:
     digest = terms.digest(call.operation)
     considered = [_considered(one, facts, verdict, digest) for one in (*speaking, *granted)]
     considered += [Considered(one, False, False, _elsewhere(one, call.operation)) for one in others]
-    line = command_line(call)
-    return Explanation(verdict, tuple(considered), None if line is None else shell_view(line))
+    return Explanation(verdict, tuple(considered), facts.view)
 
 
 def _considered(rule: Rule, facts: Facts, verdict: Verdict, digest: str) -> Considered:

@@ -67,6 +67,11 @@ class Facts:
         self._distrusted = distrusted
         self._line = command_line(call)
 
+    @property
+    def view(self) -> ShellView | None:
+        """What the call's command line does, as it is judged; None for a call without one."""
+        return None if self._line is None else self._view
+
     def answer(self, rule: Rule) -> Answer:
         """How the rule's condition comes out; a rule without one simply holds."""
         if not rule.when:

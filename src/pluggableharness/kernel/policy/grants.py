@@ -14,9 +14,10 @@ from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.plan import Scope
 from pluggableharness.kernel.policy.conditions import MOST_CHARACTERS
+from pluggableharness.kernel.policy.facts import Distrust, Facts, trusted
 from pluggableharness.kernel.policy.floor import protected_write
 from pluggableharness.kernel.policy.rules import Action, Rule
-from pluggableharness.kernel.policy.shell import Command, shell_view
+from pluggableharness.kernel.policy.shell import Command, ShellView
 from pluggableharness.kernel.policy.shell.programs import needs_subcommand, runs_anything
 from pluggableharness.kernel.policy.subjects import command_line, host, paths, relative
 
@@ -38,18 +39,20 @@ def scopes(
     asked_by: Rule | None,
     policy_files: frozenset[str] = frozenset(),
     digest: str | None = None,
+    distrusted: Distrust = trusted,
 ) -> tuple[Scope, ...]:
     """What an allow of the call may cover, the usual one first.
 
     `asked_by` is the rule that asked, None for the default; `digest` that of what the operation
     declares, which such an allow is bound to (F4). Nothing is offered that would not answer the
-    same question next time: a deny that became a question, a protected path.
+    same question next time: a deny that became a question, a protected path, a command line that
+    is `distrusted`.
     """
     if asked_by is not None and asked_by.action is Action.DENY:
         return ()
     return tuple(
         Scope(one.covers, one.when, written(_rule(call, asked_by, one.when, digest)))
-        for one in _candidates(call)
+        for one in _candidates(call, Facts(call, distrusted=distrusted).view)
         if len(one.when) <= MOST_CHARACTERS
         and protected_write(call, policy_files, one.named) is None
     )
@@ -102,10 +105,10 @@ def _rule(call: Call, asked_by: Rule | None, when: str, declared: str | None = N
     )
 
 
-def _candidates(call: Call) -> Iterator[_Candidate]:
+def _candidates(call: Call, view: ShellView | None) -> Iterator[_Candidate]:
     line = command_line(call)
-    if line is not None:
-        yield from _of_the_shell(line)
+    if view is not None and line is not None:
+        yield from _of_the_shell(line, view)
         return
     found = list(dict.fromkeys(relative(path, call) for path in paths(call)))
     address = host(call)
@@ -117,8 +120,7 @@ def _candidates(call: Call) -> Iterator[_Candidate]:
         yield _Candidate(f"every call of {call.operation.full_name}", "")
 
 
-def _of_the_shell(line: str) -> Iterator[_Candidate]:
-    view = shell_view(line)
+def _of_the_shell(line: str, view: ShellView) -> Iterator[_Candidate]:
     if not view.unusable and not view.unexpected:
         heads = [_head(command) for command in view.commands]
         known = [head for head in heads if head is not None]

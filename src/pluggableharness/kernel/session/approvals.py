@@ -96,7 +96,8 @@ class Approvals:
     def scopes(self, call: Call, terms: Terms) -> tuple[Scope, ...]:
         """What an allow of the call may cover, beside the call itself."""
         digest = terms.digest(call.operation)
-        return scopes(call, self._asked_by(call, terms), terms.policy_files, digest)
+        asked_by = self._asked_by(call, terms)
+        return scopes(call, asked_by, terms.policy_files, digest, terms.distrusted)
 
     def add(self, call: Call, scope: Scope, lasting: Lasting, terms: Terms) -> None:
         """Let a scope hold, for this tree or, kept first, for always. Raises GrantNotKept."""

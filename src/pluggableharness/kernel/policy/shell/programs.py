@@ -219,9 +219,9 @@ def _by_shape(base: str, rest: Sequence[Word]) -> Inside:
     first = found.operands[0] if found.operands else ""
     if shape is _UNKNOWN and first == "exec":
         raise NotUnderstood(f"{base} exec runs its arguments")
-    if interpreter is not None and not _asks_version(rest):
-        if first in ("", "-") or first.startswith(("/dev/", "/proc/")):
-            raise NotUnderstood(f"{base} runs what it is given")
+    given = first in ("", "-") or first.startswith(("/dev/", "/proc/"))
+    if interpreter is not None and given and not _asks_version(rest):
+        raise NotUnderstood(f"{base} runs what it is given")
     return Inside((), tuple(found.writes), tuple(found.unproven), told=shape.trade)
 
 
