@@ -112,7 +112,7 @@ def _type(shape: Shape) -> AttrType | None:
 
 
 def _attributes(shape: Shape) -> list[ConfigAttribute]:
-    defaults = _defaults(shape.core)
+    defaults = _defaults(shape)
     return [
         ConfigAttribute(
             name=name,
@@ -121,22 +121,52 @@ def _attributes(shape: Shape) -> list[ConfigAttribute]:
             sensitive=member.secret,
             description=member.description,
             object_attributes=_attributes(member),
-            default_json=None if member.secret else defaults.get(name),
+            default_json=defaults.get(name),
         )
         for name, member in shape.properties.items()
     ]
 
 
-def _defaults(core: Any) -> dict[str, str]:
-    """Return the defaults of a dataclass as JSON; None is what an absent one is anyway."""
-    found: dict[str, str] = {}
-    for member in fields(core) if is_dataclass(core) else ():
+def _defaults(shape: Shape) -> dict[str, str]:
+    """Return the defaults of an object as JSON; None is what an absent one is anyway."""
+    told = {name: _told(shape.properties[name], value) for name, value in _own(shape).items()}
+    return {
+        name: msgspec.json.encode(value).decode()
+        for name, value in told.items()
+        if value is not MISSING and value is not None
+    }
+
+
+def _own(shape: Shape) -> dict[str, Any]:
+    """Return the defaults that a dataclass gives to its fields."""
+    found: dict[str, Any] = {}
+    for member in fields(shape.core) if is_dataclass(shape.core) else ():
         value = member.default
         if value is MISSING and member.default_factory is not MISSING:
             value = member.default_factory()
-        if value is not MISSING and value is not None:
-            found[member.name] = msgspec.json.encode(value).decode()
+        if value is not MISSING:
+            found[member.name] = value
     return found
+
+
+def _told(shape: Shape, value: Any) -> Any:
+    """Return a default as the host may be told it: without the secrets within it.
+
+    The host gives it back as if it had been written into the configuration, where no secret may
+    stand. MISSING is returned where the default would then be another one, and for a secret; what
+    the host does not know of, is filled in here.
+    """
+    if shape.secret:
+        return MISSING
+    if not shape.closed or value is None:
+        return value
+    own, told = _own(shape), {}
+    for name, member in shape.properties.items():
+        inner = getattr(value, name)
+        told[name] = _told(member, inner)
+        if told[name] is MISSING and inner != own.get(name, MISSING):
+            return MISSING
+    return {name: one for name, one in told.items() if one is not MISSING}
 
 
 def _secrets(shape: Shape, value: Any) -> list[str]:

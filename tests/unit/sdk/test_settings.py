@@ -1,5 +1,6 @@
 """A provider's settings: their schema, and what Configure refuses."""
 
+import json
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -79,6 +80,35 @@ def test_the_config_schema_is_derived_from_the_dataclass() -> None:
             ),
         ]
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Deep:
+    search: Search = Search("brave")
+    size: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    plain: Search = Search("brave")
+    deep: Deep = Deep()
+    keyed: Search = Search("brave", "hunter2-s3cret")
+    deeply: Deep = Deep(Search("brave", "hunter2-s3cret"), 2)
+
+
+@pytest.mark.req("P28", "P31", "F6")
+def test_a_default_is_told_without_the_secrets_in_it_or_not_at_all() -> None:
+    reader = Provider("sample", settings=Defaults).settings
+    assert "hunter2" not in str(reader.schema)
+    told = {one.name: one.default_json for one in reader.schema.attributes}
+    assert told == {
+        "plain": '{"engine":"brave"}',
+        "deep": '{"search":{"engine":"brave"},"size":1}',
+        "keyed": "",
+        "deeply": "",
+    }
+    given = {name: json.loads(text) for name, text in told.items() if text}
+    assert reader.read(given) == Defaults()
 
 
 def test_a_provider_without_settings_has_an_empty_schema_and_takes_nothing() -> None:
