@@ -19,6 +19,7 @@ from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.store.reading import read_events
 
+REWRITING = Path(__file__).parents[1] / "providers" / "rewriting.py"
 HOOKING = Path(__file__).parents[1] / "providers" / "hooking.py"
 AUDIT = Path(__file__).parents[2] / "examples" / "audit-provider" / "audit_provider.py"
 EVERYWHERE = tuple(Subscription(point, "hooking", HookMode.OBSERVE) for point in HookPoint)
@@ -177,6 +178,29 @@ async def test_a_transformer_that_fails_is_filed_and_its_messages_do_not_go_out(
     assert ran.end.status is SessionStatus.FAILED
     assert hook_errors(state) == 1
     assert ran.model.offered == []
+
+
+@pytest.mark.req("K26", "K10a")
+@pytest.mark.parametrize("mode", [HookMode.TRANSFORM, HookMode.VETO])
+@pytest.mark.parametrize("point", [HookPoint.PRE_TOOL_CALL, HookPoint.PLAN_READY])
+async def test_a_hook_that_rewrites_a_call_is_an_error_and_nothing_runs(
+    tmp_path: Path, state: Path, point: HookPoint, mode: HookMode
+) -> None:
+    """Neither what it wanted nor what was proposed, though everything is allowed."""
+    spec = ProviderSpec("rewriting", (sys.executable, str(REWRITING)))
+    model = Written([calls("rewriting.run", text="proposed"), says("over")])
+    hook = Subscription(point, "rewriting", mode)
+    async with (
+        asyncio.timeout(LIMIT_S),
+        kernel(tmp_path, providers=(spec,), hooks=(hook,)) as made,
+        made.session(model, Watching()) as session,
+    ):
+        await session.run("go")
+    (outcome,) = results(session.history)
+    assert failure(outcome).category is ErrorCategory.PERMISSION_DENIED
+    assert f"Denied by hook {point.value} of rewriting" in failure(outcome).message
+    assert not (tmp_path / "ran").exists()
+    assert hook_errors(state) == 1
 
 
 @pytest.mark.req("K26")

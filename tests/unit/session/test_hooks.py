@@ -138,12 +138,14 @@ async def test_a_transformers_failure_ends_the_chain_and_shows_as_an_error() -> 
 
 
 @pytest.mark.req("K26")
-async def test_a_veto_that_a_failed_transformer_kept_from_being_asked_counts_as_a_no() -> None:
+@pytest.mark.parametrize("then", ["veto", "observe"])
+async def test_what_a_failed_transformer_was_to_change_does_not_happen(then: str) -> None:
+    """Whoever would have been asked after it; a veto that was not asked is no yes either."""
     providers = Providers({"transform-0": FAILS})
-    end = await providers.hooks(modes("transform", "veto")).run(BeforeCall(CALL))
+    end = await providers.hooks(modes("transform", then)).run(BeforeCall(CALL))
     assert end.denied is not None
-    alone = await providers.hooks(modes("transform", "observe")).run(BeforeCall(CALL))
-    assert alone.denied is None
+    assert "failed to change this" in end.denied.reason
+    assert providers.asked == ["transform-0"]
 
 
 @pytest.mark.req("K26")

@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
-from unit.turn.doubles import CONTEXT, FakeFrontend, calls, operation, ports
+from unit.turn.doubles import ANYTHING, CONTEXT, FakeFrontend, calls, operation, ports
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.errors import GrantNotKept
 from pluggableharness.kernel.domain.message import Message, ToolResult
+from pluggableharness.kernel.domain.news import News, PlanReady
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
 from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem, Scope
@@ -186,6 +188,73 @@ def test_whatever_was_changed_of_the_arguments_is_named_and_bounded() -> None:
     assert "(502 characters in all)" in note
     assert "(20002 characters in all)" in note
     assert len(note) < 11_000
+
+
+@pytest.mark.req("K10a")
+async def test_arguments_that_a_frontend_changes_do_not_run_and_are_asked_about_again() -> None:
+    asked: list[str] = []
+
+    def answer(item: PlanItem, changed: str) -> Answer:
+        asked.append(changed)
+        if not changed:
+            item.call.arguments["x"] = "swapped"  # type: ignore[index]  # what nobody may do
+        return Answer(True)
+
+    given, _, record, _ = ports(
+        calls("edit", arguments={"x": "shown"}),
+        frontend=FakeFrontend(answer),
+        decide=lambda call: ASK,
+    )
+    outcome, _ = await told(given)
+    assert isinstance(outcome, Success)
+    assert asked == ["", "its arguments were changed meanwhile; these are the ones that were shown"]
+    (sent,) = [call for kind, call in record.filed if kind == "call"]
+    assert isinstance(sent, Call)
+    assert sent.arguments == {"x": "shown"}
+
+
+@pytest.mark.req("K10a")
+@pytest.mark.parametrize("answers", [True, False])
+async def test_arguments_changed_behind_a_rule_that_allowed_them_are_a_persons_matter(
+    answers: bool,
+) -> None:
+    """Somebody who hears the news and holds the object, with a person there and without."""
+
+    class Swapping(FakeFrontend):
+        async def hear(self, news: News) -> None:
+            if isinstance(news, PlanReady):
+                news.plan.items[0].call.arguments["x"] = "swapped"  # type: ignore[index]
+
+    asked: list[PlanItem] = []
+
+    def answer(item: PlanItem, changed: str) -> Answer:
+        asked.append(item)
+        return Answer(True)
+
+    frontend = Swapping(answer if answers else None)
+    given, providers, record, _ = ports(calls("edit", arguments={"x": "a"}), frontend=frontend)
+    await run(given)
+    assert len(asked) == answers
+    sent = [call.arguments for kind, call in record.filed if isinstance(call, Call)]
+    assert sent == ([{"x": "a"}] if answers else [])
+    assert bool(providers.trace) == answers
+
+
+@pytest.mark.req("K10a")
+async def test_who_proposed_a_call_cannot_change_it_while_the_question_is_open() -> None:
+    arguments: dict[str, Any] = {"x": "shown", "deep": [{"y": 1}]}
+
+    def answer(item: PlanItem, changed: str) -> Answer:
+        arguments["x"], arguments["deep"][0]["y"] = "swapped", 2
+        return Answer(True)
+
+    open_edit = replace(EDIT, input_schema=ANYTHING)
+    given, _, record, _ = ports(
+        calls("edit", arguments=arguments), frontend=FakeFrontend(answer), decide=lambda call: ASK
+    )
+    await run_turn(given, CONTEXT, [], (open_edit,))
+    (sent,) = [call for kind, call in record.filed if isinstance(call, Call)]
+    assert sent.arguments == {"x": "shown", "deep": [{"y": 1}]}
 
 
 @pytest.mark.req("K10", "P8")

@@ -31,7 +31,8 @@ class PlanItem:
     value and never looks up again (K9). `preview` is None when the provider offers none, in
     which case the arguments are shown (P29). `scopes` are what an answer to it may cover
     beyond this call, the usual one first; none when it can be for this call alone. `written` are
-    the model's own arguments where a person has edited them, else None.
+    the model's own arguments where a person has edited them, else None. `shown` is what the
+    arguments were when the item was built, as text: approved is that, whatever becomes of them.
     """
 
     id: str
@@ -40,6 +41,7 @@ class PlanItem:
     verdict: Verdict
     scopes: tuple[Scope, ...] = ()
     written: JsonObject | None = None
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """From what the model wrote to a call that may be judged, or to the reason why not (P8, K3)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.naming import vendor_name
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure
-from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.schema import (
     Violation,
     explain,
@@ -62,7 +62,20 @@ def _checked(written: JsonObject | str, operation: Operation) -> JsonObject | Fa
         return _invalid([parsed], operation)
     arguments = without_nulls(operation.input_schema, parsed)
     found = violations(operation.input_schema, arguments)
-    return _invalid(found, operation) if found else arguments
+    if found:
+        return _invalid(found, operation)
+    return arguments if isinstance(written, str) else _copied(arguments)
+
+
+def _copied(arguments: JsonObject) -> JsonObject:
+    """The arguments as the kernel's own: who proposed them may go on changing theirs."""
+    return {name: _copy(value) for name, value in arguments.items()}
+
+
+def _copy(value: Json) -> Json:
+    if isinstance(value, Mapping):
+        return _copied(value)
+    return [_copy(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _invalid(found: Sequence[Violation], operation: Operation) -> Failure:

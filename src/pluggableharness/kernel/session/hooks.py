@@ -85,7 +85,7 @@ class SessionHooks:
     async def run(self, payload: HookPayload) -> HookEnd:
         """Ask the subscribers of the payload's point, each about what those before it left."""
         chain = self._chains.get(POINTS[type(payload)], ())
-        for steps, later in _steps(chain):
+        for steps in _steps(chain):
             (step, *_) = steps
             if step.mode is HookMode.OBSERVE:
                 await asyncio.gather(*(self._show(one, payload) for one in steps))
@@ -94,7 +94,7 @@ class SessionHooks:
                 answer = await self._ask(step, payload)
             except HookFailed as failed:
                 await self._tell(step, failed)
-                return HookEnd(payload, _after_failure(step, failed, later))
+                return HookEnd(payload, _after_failure(step, failed))
             if not answer.allows:
                 return HookEnd(payload, _no(step, "it forbids this"))
             payload = answer.payload
@@ -133,32 +133,23 @@ def unpaired(messages: Sequence[Message]) -> str:
     return "its last message has calls without results" if open_calls else ""
 
 
-def _steps(
-    chain: Sequence[Subscription],
-) -> Iterator[tuple[list[Subscription], Sequence[Subscription]]]:
-    """The chain's steps, each with all that comes after it: neighbouring observers are one."""
-    done = 0
+def _steps(chain: Sequence[Subscription]) -> Iterator[list[Subscription]]:
+    """The chain's steps: neighbouring observers are one, anyone else is one alone."""
     for observing, group in groupby(chain, lambda one: one.mode is HookMode.OBSERVE):
         members = list(group)
-        for step in [members] if observing else [[one] for one in members]:
-            done += len(step)
-            yield step, chain[done:]
+        yield from [members] if observing else [[one] for one in members]
 
 
-def _after_failure(
-    step: Subscription, failed: HookFailed, later: Sequence[Subscription]
-) -> Verdict | None:
+def _after_failure(step: Subscription, failed: HookFailed) -> Verdict | None:
     """What the end of a chain before its time means: nobody's objection may get lost in it.
 
-    A veto's failure is a no. After a transformer's, what it was to change does not go to the
-    model as it is, and a veto that was not asked counts as a no.
+    A veto's failure is a no. After a transformer's, what it was to change does not happen as it
+    is: messages do not go to the model, and a call that it tried to rewrite does not run.
     """
     if step.mode is HookMode.VETO:
         return _no(step, f"it could not say whether this may happen: {failed}")
-    if step.point is HookPoint.PRE_MODEL_CALL:
-        return _no(step, f"it could not change the messages: {failed}")
-    if any(one.mode is HookMode.VETO for one in later):
-        return _no(step, f"it failed before those after it were asked: {failed}")
+    if step.point in FORBIDDABLE:
+        return _no(step, f"it failed to change this: {failed}")
     return None
 
 

@@ -10,7 +10,7 @@ from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.planning.classify import classify
-from pluggableharness.kernel.turn.edits import told_edit
+from pluggableharness.kernel.turn.edits import as_text, told_edit
 from pluggableharness.kernel.turn.leading import with_places
 from pluggableharness.kernel.turn.ports import Grants, TurnPorts
 
@@ -27,7 +27,8 @@ _NOBODY = Verdict(
 async def described(ports: TurnPorts, item_id: str, call: Call, verdict: Verdict) -> PlanItem:
     """An item with what a person needs to judge it, and what an answer may cover."""
     preview = await preview_of(ports, call)
-    return _offering(ports, PlanItem(item_id, call, preview, verdict))
+    shown = as_text(call.arguments)
+    return _offering(ports, PlanItem(item_id, call, preview, verdict, shown=shown))
 
 
 async def preview_of(ports: TurnPorts, call: Call) -> RenderNode | None:

@@ -30,16 +30,22 @@ def _changes(written: JsonObject, ran: JsonObject) -> Iterator[str]:
             yield f"{name} is no longer given (was {_cut(written[name], _MOST_BEFORE)})"
         elif name not in written:
             yield f"{name} is now {_cut(ran[name], _MOST_AFTER)} (was not given)"
-        elif _text(written[name]) != _text(ran[name]):
+        elif as_text(written[name]) != as_text(ran[name]):
             before, after = _cut(written[name], _MOST_BEFORE), _cut(ran[name], _MOST_AFTER)
             yield f"{name} is now {after} (was {before})"
 
 
 def _cut(value: Json, most: int) -> str:
-    text = _text(value)
+    text = as_text(value)
     return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters in all)"
 
 
-def _text(value: Json) -> str:
-    # Compared as text too: to Python, 1 and true are equal.
+def as_text(value: Json) -> str:
+    """A value as text; values of one text are the same, though to Python 1 and true are equal."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def from_text(text: str) -> JsonObject:
+    """The object that `as_text` was given, as a new one."""
+    value: JsonObject = json.loads(text)
+    return value

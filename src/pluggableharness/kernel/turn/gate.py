@@ -9,6 +9,7 @@ from pluggableharness.kernel.domain.plan import Plan, PlanItem
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.turn.asking import PERSON, described, preview_of, settled
 from pluggableharness.kernel.turn.calls import together
+from pluggableharness.kernel.turn.edits import as_text, from_text
 from pluggableharness.kernel.turn.hooks import judged
 from pluggableharness.kernel.turn.leading import moves
 from pluggableharness.kernel.turn.ports import Running, TurnPorts
@@ -59,6 +60,11 @@ async def as_approved(ports: TurnPorts, running: Running, item: PlanItem) -> tup
         return replace(
             item, verdict=_CHANGED
         ), "the provider now declares this operation differently"
+    if as_text(item.call.arguments) != item.shown:
+        # The object is shared with frontends.
+        restored = replace(item.call, arguments=from_text(item.shown))
+        changed = "its arguments were changed meanwhile; these are the ones that were shown"
+        return replace(item, call=restored, verdict=_CHANGED), changed
     call = await ports.locate(item.call)
     moved = moves(item.call, call)
     if moved:
@@ -81,4 +87,5 @@ async def _where_it_leads_now(
         verdict = _CHANGED
     if verdict.decision is Decision.ALLOW:
         return replace(item, call=call, verdict=verdict), ""
-    return await described(ports, item.id, call, verdict), moved
+    described_anew = await described(ports, item.id, call, verdict)
+    return replace(described_anew, written=item.written), moved
