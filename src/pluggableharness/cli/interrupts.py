@@ -12,8 +12,10 @@ import sys
 from collections.abc import Callable, Coroutine
 
 from pluggableharness.cli.exits import INTERRUPTED, USAGE
+from pluggableharness.cli.kernel_log import show_log
 from pluggableharness.cli.privacy import keep_others_out
 from pluggableharness.kernel.domain.errors import HarnessError, RecordFailed
+from pluggableharness.kernel.frontends.keys import restore_terminals
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -21,6 +23,7 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def run_until_done(work: Callable[[], Coroutine[None, None, int]]) -> int:
     """Run the work and give back its exit code, or what an error or an interrupt makes of it."""
     keep_others_out()
+    show_log()
     try:
         return asyncio.run(_under_signals(work))
     except asyncio.CancelledError:
@@ -33,6 +36,12 @@ def run_until_done(work: Callable[[], Coroutine[None, None, int]]) -> int:
         return USAGE
 
 
+def leave_at_once() -> None:
+    """End the process without waiting for anything; the terminal gets its mode back."""
+    restore_terminals()
+    os._exit(INTERRUPTED)
+
+
 async def _under_signals(work: Callable[[], Coroutine[None, None, int]]) -> int:
     task = asyncio.ensure_future(work())
     asked = False
@@ -40,7 +49,7 @@ async def _under_signals(work: Callable[[], Coroutine[None, None, int]]) -> int:
     def interrupted() -> None:
         nonlocal asked
         if asked:
-            os._exit(INTERRUPTED)
+            leave_at_once()
         asked = True
         task.cancel()
 

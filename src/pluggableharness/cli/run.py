@@ -1,52 +1,50 @@
-"""`harness run`: a session from a prompt to its end."""
+"""`harness run`: a session from a prompt to its end, or a conversation."""
 
 import argparse
 import os
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from pluggableharness.cli.exits import BOUNDED, DENIED, DONE, FAILED
+from pluggableharness.cli.conversing import converse
 from pluggableharness.cli.interrupts import run_until_done
-from pluggableharness.cli.places import working_directory
-from pluggableharness.kernel.configured import configured
+from pluggableharness.cli.prompting import at_terminal, read_prompt
+from pluggableharness.cli.sessions.resuming import resume
+from pluggableharness.cli.starting import exit_code, follow, shown, with_models, with_script
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE
-from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
-from pluggableharness.kernel.frontends.json_lines import JsonLines
-from pluggableharness.kernel.frontends.terminal import Terminal
 from pluggableharness.kernel.kernel import Setup, opened
-from pluggableharness.kernel.models.script import (
-    Script,
-    ScriptModel,
-    agent_model,
-    read_script,
-    script_profiles,
-)
-from pluggableharness.kernel.models.vendors import (
-    VENDORS,
-    VendorModels,
-    model_choice,
-    vendor_models,
-)
+from pluggableharness.kernel.models.script import ScriptModel, read_script
+from pluggableharness.kernel.models.vendors import VENDORS, vendor_models
 from pluggableharness.kernel.turn.ports import Model
 
 _EPILOG = """\
 examples:
-  harness run "mend the failing test" --model anthropic:claude-sonnet-4-5
-  harness run "what is this?" --plan --model openai-compatible:qwen3
-  harness run --script fix.yaml --cwd ~/project --json
+  harness run --model anthropic:claude-sonnet-4-5              a conversation
+  harness run "mend the failing test" --model openai:gpt-5     one prompt, to its end
+  git diff | harness run --plan --model openai-compatible:qwen3
+  harness run --resume 01K
+  harness run --script fix.yaml --json
+
+Without --model it is that of agent.hcl. Keys come from the environment, such as
+ANTHROPIC_API_KEY or OPENAI_API_KEY; the address of a compatible service from OPENAI_BASE_URL.
 
 Nothing that changes anything runs unless you allow it: at the prompt, or all of it with
 --allow-all. Without a terminal there is nobody to ask, and what would be asked is denied.
+In a conversation Ctrl-C stops what runs, Ctrl-D leaves, and /help says what else there is.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.epilog = _EPILOG
-    parser.add_argument("prompt", metavar="PROMPT", nargs="?", help="what is to be done")
+    parser.add_argument(
+        "prompt",
+        metavar="PROMPT",
+        nargs="?",
+        help="what is to be done; without one a conversation begins in a terminal, and "
+        "elsewhere standard input is the prompt",
+    )
     parser.add_argument(
         "--model",
         metavar="PROVIDER:ID",
@@ -55,12 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--script", metavar="FILE", help="instead of a model: a YAML file, prompt and messages"
     )
-    parser.add_argument("--cwd", metavar="DIR", default=".", help="the session's working directory")
     parser.add_argument(
-        "--profile",
-        metavar="NAME",
-        default=DEFAULT_PROFILE.name,
-        help="an agent_profile of agent.hcl: what the session may use",
+        "--resume", metavar="ID", help="go on with a recorded session, in its own directory"
+    )
+    parser.add_argument("--cwd", metavar="DIR", help="the session's working directory")
+    parser.add_argument(
+        "--profile", metavar="NAME", help="an agent_profile of agent.hcl: what the session may use"
     )
     parser.add_argument(
         "--plan", action="store_true", help="offer nothing that changes anything: look and say"
@@ -77,66 +75,40 @@ def main(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
+    if options.script is not None and options.model is not None:
+        raise UsageError("--script plays its own messages; leave --model out")
+    if options.resume is not None:
+        if options.cwd is not None or options.profile is not None:
+            raise UsageError(
+                "--resume goes on where the session was; leave --cwd and --profile out"
+            )
+        return await resume(options.resume, options)
+    directory, profile = options.cwd or ".", options.profile or DEFAULT_PROFILE.name
     if options.script is not None:
-        if options.model is not None:
-            raise UsageError("--script plays its own messages; leave --model out")
         script = read_script(Path(options.script))
-        setup = setup_of(script, options.cwd, options.profile, allow_all=options.allow_all)
+        setup = with_script(script, directory, profile)
         return await _session(options, setup, ScriptModel(script), options.prompt or script.prompt)
-    if not options.prompt:
-        raise UsageError("what is to be done? Give a PROMPT, or --script FILE")
+    prompt = options.prompt
+    if not prompt and (options.json or not at_terminal()):
+        prompt = await read_prompt(sys.stdin)
     async with vendor_models(os.environ) as models:
-        setup = with_models(options.cwd, options.profile, options.model, models)
-        setup = replace(setup, allow_all=options.allow_all)
-        return await _session(options, setup, models(setup.profile), options.prompt)
+        setup = with_models(directory, profile, options.model, models)
+        model = models(setup.profile)
+        if not prompt:
+            return await converse(_as_asked(options, setup), model)
+        return await _session(options, setup, model, prompt)
 
 
 async def _session(options: argparse.Namespace, setup: Setup, model: Model, prompt: str) -> int:
-    frontend = JsonLines(sys.stdout) if options.json else Terminal()
-    try:
-        async with (
-            opened(replace(setup, plan_mode=options.plan)) as kernel,
-            kernel.session(model, frontend) as session,
-        ):
-            end = await session.run(prompt)
-    finally:
-        frontend.close()
+    async with (
+        shown(as_json=options.json) as frontend,
+        opened(_as_asked(options, setup)) as kernel,
+        kernel.session(model, frontend) as session,
+    ):
+        follow(frontend, session)
+        end = await session.run(prompt)
     return exit_code(end, denied=session.denied)
 
 
-def with_models(directory: str, profile: str, model: str | None, models: VendorModels) -> Setup:
-    """The setup of the project in a directory, for sessions with models of vendors.
-
-    `model` is PROVIDER:ID and takes the place of the profile's own models; None leaves them.
-    """
-    project = configured(working_directory(directory), os.environ, profile)
-    if model is not None:
-        chosen = replace(project.profile, models=(model_choice(model),))
-        project = replace(project, profile=chosen)
-    return replace(project, models=models)
-
-
-def setup_of(script: Script, directory: str, profile: str, *, allow_all: bool) -> Setup:
-    """The setup of the project in a directory, for the sessions of a script."""
-    project = configured(working_directory(directory), os.environ, profile)
-    return replace(
-        project,
-        allow_all=allow_all,
-        profiles=(*project.profiles, *script_profiles(script)),
-        models=partial(agent_model, script),
-    )
-
-
-def exit_code(end: SessionEnd, *, denied: bool) -> int:
-    """What a session's end says to a caller (K33)."""
-    match end.status:
-        case SessionStatus.COMPLETED:
-            return DENIED if denied else DONE
-        case (
-            SessionStatus.ERROR_MAX_TURNS
-            | SessionStatus.ERROR_MAX_BUDGET_USD
-            | SessionStatus.ERROR_MAX_WALL_CLOCK
-        ):
-            return BOUNDED
-        case _:
-            return FAILED
+def _as_asked(options: argparse.Namespace, setup: Setup) -> Setup:
+    return replace(setup, allow_all=options.allow_all, plan_mode=options.plan)

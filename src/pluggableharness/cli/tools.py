@@ -62,10 +62,11 @@ def as_table(operations: tuple[Operation, ...]) -> str:
     width = max((len(one.full_name) for one in operations), default=0)
     return "".join(
         f"{one.full_name:<{width}}  {one.kind.value:<11}  {one.risk.value:<9}  "
-        f"{shown(_first_sentence(one.description))}\n"
+        f"{shown(first_sentence(one.description))}\n"
         for one in operations
     )
 
 
-def _first_sentence(text: str) -> str:
+def first_sentence(text: str) -> str:
+    """The first sentence of a description, on one line."""
     return " ".join(text.split()).partition(". ")[0].rstrip(".")

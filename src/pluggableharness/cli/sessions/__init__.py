@@ -14,7 +14,7 @@ examples:
   harness sessions list
   harness sessions show 01K
   harness sessions verify 01KBA5 --head 3f2a…
-  harness sessions resume 01KBA5 --script fix.yaml
+  harness sessions resume 01KBA5 "and now the tests" --model anthropic:claude-sonnet-4-5
   harness sessions export 01KBA5 --format markdown
 """
 
@@ -108,13 +108,22 @@ def _count(text: str) -> int:
 def _add_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("session", metavar="ID", help=_ID)
     parser.add_argument(
-        "prompt", nargs="?", help="a new prompt; the script is then played from its start"
+        "prompt",
+        nargs="?",
+        help="a new prompt; without one a conversation goes on in a terminal, and elsewhere what "
+        "was cut short",
+    )
+    parser.add_argument(
+        "--model", metavar="PROVIDER:ID", help="the model, instead of the profile's"
     )
     parser.add_argument(
         "--script",
         metavar="FILE",
-        required=True,
-        help="the session's script, which goes on where it stopped; or one for the prompt",
+        help="instead of a model: the session's script, which goes on where it stopped; or one "
+        "for the prompt, played from its start",
+    )
+    parser.add_argument(
+        "--plan", action="store_true", help="offer nothing that changes anything: look and say"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a line; nobody asked")
     parser.add_argument(

@@ -1,57 +1,81 @@
 """`harness sessions resume`: go on with a session, with its budgets as they were spent (K30)."""
 
 import argparse
+import os
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from pluggableharness.cli.conversing import converse
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
-from pluggableharness.cli.run import exit_code, setup_of
+from pluggableharness.cli.prompting import at_terminal
 from pluggableharness.cli.sessions.finding import find_log
+from pluggableharness.cli.starting import exit_code, follow, shown, with_models, with_script
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.session import SessionStatus
-from pluggableharness.kernel.frontends.json_lines import JsonLines
-from pluggableharness.kernel.frontends.terminal import Terminal
-from pluggableharness.kernel.kernel import opened
+from pluggableharness.kernel.kernel import Setup, opened
 from pluggableharness.kernel.models.afresh import Afresh
 from pluggableharness.kernel.models.script import ScriptModel, read_script
+from pluggableharness.kernel.models.vendors import vendor_models
+from pluggableharness.kernel.store.descent import check_root
 from pluggableharness.kernel.store.index import summary
 from pluggableharness.kernel.store.reading import read_meta
+from pluggableharness.kernel.turn.ports import Model
 
 
 def main(options: argparse.Namespace) -> int:
     """Resume the session; the exit code tells how it ended, as that of run does."""
-    return run_until_done(lambda: _resume(options))
+    return run_until_done(lambda: resume(options.session, options))
 
 
-async def _resume(options: argparse.Namespace) -> int:
-    log = find_log(options.session)
-    script = read_script(Path(options.script))
+async def resume(session: str, options: argparse.Namespace) -> int:
+    """Go on with a session: by a script, to the end of a prompt, or in conversation."""
+    log = find_log(session)
+    check_root(log)
+    meta = read_meta(log)
+    directory = meta.get("working_directory", ".")
+    profile = meta.get("profile") or DEFAULT_PROFILE.name
+    if options.script is not None:
+        script = read_script(Path(options.script))
+
+        def played(before: RecordedSession) -> ScriptModel | Afresh:
+            model = ScriptModel(script)
+            if options.prompt is None:
+                return model
+            return Afresh(model, len(before.history) + (2 if before.left else 0))
+
+        return await _to_its_end(options, log, with_script(script, directory, profile), played)
+    async with vendor_models(os.environ) as models:
+        setup = with_models(directory, profile, options.model, models)
+        model = models(setup.profile)
+        if options.prompt is None and not options.json and at_terminal():
+            return await converse(_as_asked(options, setup), model, log)
+        return await _to_its_end(options, log, setup, lambda before: model)
+
+
+async def _to_its_end(
+    options: argparse.Namespace,
+    log: Path,
+    setup: Setup,
+    model: Callable[[RecordedSession], Model],
+) -> int:
     if options.prompt is None and summary(log).status == SessionStatus.COMPLETED.value:
         print(
             "nothing left to do: the session is complete. Give a prompt to go on", file=sys.stderr
         )
         return DONE
-    meta = read_meta(log)
-    directory, profile = meta.get("working_directory", "."), meta.get("profile")
-    setup = setup_of(
-        script, directory, profile or DEFAULT_PROFILE.name, allow_all=options.allow_all
-    )
-
-    def model(before: RecordedSession) -> ScriptModel | Afresh:
-        played = ScriptModel(script)
-        if options.prompt is None:
-            return played
-        return Afresh(played, len(before.history) + (2 if before.left else 0))
-
-    frontend = JsonLines(sys.stdout) if options.json else Terminal()
-    try:
-        async with (
-            opened(setup) as kernel,
-            kernel.resumed(log, model, frontend) as (session, before),
-        ):
-            end = await session.resume(before, options.prompt)
-    finally:
-        frontend.close()
+    async with (
+        shown(as_json=options.json) as frontend,
+        opened(_as_asked(options, setup)) as kernel,
+        kernel.resumed(log, model, frontend) as (session, before),
+    ):
+        follow(frontend, session)
+        end = await session.resume(before, options.prompt)
     return exit_code(end, denied=session.denied)
+
+
+def _as_asked(options: argparse.Namespace, setup: Setup) -> Setup:
+    return replace(setup, allow_all=options.allow_all, plan_mode=options.plan)

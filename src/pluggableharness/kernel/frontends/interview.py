@@ -87,7 +87,7 @@ class Interview:
 
     async def _line(self) -> str | None:
         try:
-            line = await self.keys.line()
+            line = await self.keys.line(fresh=True)
         except BaseException:
             self.screen.question(Text())
             raise

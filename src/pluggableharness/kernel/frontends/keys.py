@@ -9,7 +9,7 @@ import atexit
 import os
 import termios
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 _MOST_READ = 4096
 _LONGEST_LINE = 64 * 1024
@@ -54,7 +54,7 @@ class Keys:
             invite()
             return await self.line()
         try:
-            with _single_keys(self._descriptor):
+            with _mode(self._descriptor, echo=False, lines=False):
                 termios.tcflush(self._descriptor, termios.TCIFLUSH)
                 invite()
                 data = await self._read()
@@ -63,8 +63,32 @@ class Keys:
         self._ended = not data
         return data.decode(errors="replace") if data else None
 
-    async def line(self) -> str | None:
-        """The next line without its end, edited and echoed by the terminal; None at the end."""
+    async def line(self, *, fresh: bool = False) -> str | None:
+        """The next line without its end, edited and echoed by the terminal; None at the end.
+
+        With `fresh` what was typed before is dropped, as it is for a key.
+        """
+        with _mode(self._descriptor, echo=True) if self._is_ours else nullcontext():
+            if fresh and self._is_ours:
+                termios.tcflush(self._descriptor, termios.TCIFLUSH)
+                self._rest = b""
+            return await self._line()
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """For the length of a block, do not let what is typed show up between what is drawn.
+
+        It stays to be read. Where this is no terminal of ours nothing changes.
+        """
+        with _mode(self._descriptor, echo=False) if self._is_ours else nullcontext():
+            yield
+
+    @property
+    def _is_ours(self) -> bool:
+        """Whether the terminal's mode may be changed: from the background that would stop us."""
+        return self.is_terminal and self._in_foreground()
+
+    async def _line(self) -> str | None:
         while b"\n" not in self._rest and len(self._rest) < _LONGEST_LINE:
             burst = await self._read()
             if not burst:
@@ -103,24 +127,46 @@ class Keys:
             return False
 
 
+_changed: list[Callable[[], None]] = []
+"""What gives every terminal back its mode, the latest change last."""
+
+
+def restore_terminals() -> None:
+    """Give terminals back the modes that they had: for whoever leaves without unwinding."""
+    while _changed:
+        _changed.pop()()
+
+
+atexit.register(restore_terminals)  # a loop that is torn down may never resume us
+
+
 @contextmanager
-def _single_keys(descriptor: int) -> Iterator[None]:
-    """Each key at once and without echo; the interrupt and stop keys keep their meaning."""
-    before = termios.tcgetattr(descriptor)
-    mode = termios.tcgetattr(descriptor)
-    mode[3] &= ~(termios.ICANON | termios.ECHO)
-    mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
+def _mode(descriptor: int, *, echo: bool, lines: bool = True) -> Iterator[None]:
+    """Keys echoed or not, and by lines or each at once; the interrupt and stop keys stay."""
+    try:
+        before = termios.tcgetattr(descriptor)
+    except termios.error:
+        yield  # the terminal is gone; reading will say so
+        return
+    mode = list(before)
+    wanted = (termios.ECHO if echo else 0) | (termios.ICANON if lines else 0)
+    mode[3] = (mode[3] & ~(termios.ICANON | termios.ECHO)) | wanted
+    mode[6] = list(mode[6])
+    if not lines:
+        mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
 
     def restore() -> None:
         try:
-            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
-        except termios.error:
+            if os.tcgetpgrp(descriptor) == os.getpgrp():  # from the background it would stop us
+                termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        except (OSError, termios.error):
             pass  # the terminal is gone, and its mode with it
 
-    atexit.register(restore)  # a loop that is torn down may never resume us
+    _changed.append(restore)
     try:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, mode)
         yield
     finally:
-        atexit.unregister(restore)
-        restore()
+        if restore in _changed:
+            _changed.remove(restore)
+            restore()

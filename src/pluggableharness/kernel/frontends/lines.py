@@ -98,18 +98,18 @@ def joined(lines: Iterable[Text]) -> Text:
     return Text("\n").join(lines)
 
 
-def columns(rows: Sequence[Sequence[Text]], width: int) -> list[Text]:
+def columns(rows: Sequence[Sequence[Text]], width: int, *, words: bool = False) -> list[Text]:
     """Rows of cells in aligned columns; what is too wide is folded within its cell."""
     count = max((len(row) for row in rows), default=0)
     room = width - _GAP * (count - 1)
     sizes = [max(row[i].cell_len for row in rows if i < len(row)) for i in range(count)]
     while sizes and sum(sizes) > room and max(sizes) > _NARROWEST_CELL:
         sizes[sizes.index(max(sizes))] -= 1
-    return [line for row in rows for line in _row(row, sizes)]
+    return [line for row in rows for line in _row(row, sizes, words)]
 
 
-def _row(row: Sequence[Text], sizes: Sequence[int]) -> Iterable[Text]:
-    folded = [fold(cell, max(size, 1)) for cell, size in zip(row, sizes, strict=False)]
+def _row(row: Sequence[Text], sizes: Sequence[int], words: bool) -> Iterable[Text]:
+    folded = [fold(cell, max(size, 1), words=words) for cell, size in zip(row, sizes, strict=False)]
     for pieces in zip_longest(*folded, fillvalue=Text()):
         line = Text()
         for piece, size in zip(pieces, sizes, strict=False):

@@ -20,6 +20,7 @@ from pluggableharness.kernel.frontends.text import shown
 
 _MOST_UNCLEAR = 3
 _MOST_ASIDES = 12
+_ROOM_TO_ANSWER = 14
 
 
 def risk_text(risk: Risk) -> Text:
@@ -123,18 +124,20 @@ class Question:
         return text
 
     async def _typed(self, hides: bool) -> str | None:
-        dot = f" {self.screen.looks.glyphs.dot} "
-        prompt = Text.assemble((self.screen.looks.glyphs.bottom + " ", "faint"))
-        prompt.append("a").append(" allow" + dot, "faint")
-        if self.item.scopes:
-            prompt.append("s").append(" session" + dot, "faint")
-            prompt.append("k").append(" always" + dot, "faint")
-        prompt.append("d").append(" deny" + dot, "faint")
-        prompt.append("e").append(" edit" + dot, "faint")
-        if hides:
-            prompt.append("v").append(" show all" + dot, "faint")
-        prompt.append("?").append(" help ", "faint").append("> ")
+        lasting = [("s", "session"), ("k", "always")] if self.item.scopes else []
+        more = [("v", "show all")] if hides else []
+        keys = [("a", "allow"), *lasting, ("d", "deny"), ("e", "edit"), *more, ("?", "help")]
+        prompt = self._keys_shown(keys, f" {self.screen.looks.glyphs.dot} ")
+        if prompt.cell_len + _ROOM_TO_ANSWER > self.screen.width:
+            prompt = self._keys_shown(keys, " ")
         return await self._key(prompt)
+
+    def _keys_shown(self, keys: Sequence[tuple[str, str]], between: str) -> Text:
+        prompt = Text.assemble((self.screen.looks.glyphs.bottom + " ", "faint"))
+        for number, (key, word) in enumerate(keys):
+            after = between if number < len(keys) - 1 else " "
+            prompt.append(key, "key").append(f" {word}{after}", "faint")
+        return prompt.append("> ")
 
     async def _key(self, prompt: Text) -> str | None:
         try:
@@ -150,7 +153,8 @@ class Question:
             self._say(Text("this can only be allowed once", "warning"))
             return None
         how_long = "for this session" if lasting is Lasting.SESSION else "for always"
-        self._say(Text(f"allowed {how_long}:"))
+        self._say(Text("session" if lasting is Lasting.SESSION else "always"))
+        self._barred(f"allow {how_long}:")
         for number, scope in enumerate(scopes, 1):
             self._barred(f"{number}  {scope.covers}")
         numbers = "1" if len(scopes) == 1 else f"1-{len(scopes)}"

@@ -8,6 +8,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TextIO, TypeVar, assert_never
 
@@ -93,6 +94,7 @@ class Terminal:
         self._model = ""
         self._spent = Spent()
         self._pending = 0
+        self._quiet = ExitStack()
         self._asking = asyncio.Lock()
         self._prose = Prose(self._screen)
         self._section = ""
@@ -149,6 +151,15 @@ class Terminal:
             case _:
                 assert_never(news)
 
+    @property
+    def looks(self) -> Looks:
+        """What the terminal can do."""
+        return self._screen.looks
+
+    def make_room(self) -> None:
+        """Leave a blank line for a prompt to stand below."""
+        self._enter("prompt", apart=True)
+
     def say(self, text: str, style: str = "") -> None:
         """Write lines that belong to nothing that is going on."""
         self._enter("said")
@@ -163,7 +174,7 @@ class Terminal:
              for at, cell in enumerate(row)]
             for row in rows
         ]  # fmt: skip
-        drawn = columns(texts, self._screen.width - 2)
+        drawn = columns(texts, self._screen.width - 2, words=True)
         self._screen.lines([Text.assemble("  ", line) for line in drawn])
 
     async def decide(self, item: PlanItem, changed: str) -> Answer | None:
@@ -190,6 +201,11 @@ class Terminal:
         """Leave the terminal tidy: no foot, no open line, no timer; say where the record is."""
         self._activity.stop()
         self._prose.finish()
+        self._quiet.close()
+        self.leave()
+
+    def leave(self) -> None:
+        """Say where the record of the session is, once, when it is left."""
         if self._head:
             self._lines("faint", f"record {self._session_id}\nhead   {self._head}")
             self._head = ""
@@ -224,6 +240,7 @@ class Terminal:
         self._began, self._calls, self._spent = self._clock(), 0, Spent()
         self._denied_here.clear()
         self._activity.waits_for(self._model)
+        self._quiet.enter_context(self._keys.quiet())
         if known and self._conversation:
             return
         encoding = self._screen.looks.encoding
@@ -315,6 +332,7 @@ class Terminal:
     def _end(self, news: SessionEnded) -> None:
         self._activity.stop()
         self._prose.finish()
+        self._quiet.close()
         end = news.end
         if end.final_text and end.final_text.strip() != self._prose.said.strip():
             self._enter("text")

@@ -1,0 +1,64 @@
+"""What a person typed before, kept for the next conversation: private, and never much."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pluggableharness.kernel.store.location import make_private, sessions_directory
+
+MOST_ENTRIES = 500
+_MOST_BYTES = 1024 * 1024
+_LONGEST = 16 * 1024
+
+
+def history_path(environ: Mapping[str, str]) -> Path:
+    """`$XDG_STATE_HOME/pluggableharness/history`. Raises NoStateDirectory."""
+    return sessions_directory(environ).parent / "history"
+
+
+def read_history(path: Path) -> list[str]:
+    """The prompts, the oldest first; none when there is no such file or it is no such thing."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return []
+    with open(descriptor, "rb") as file:
+        data = file.read(_MOST_BYTES) if _is_plain(descriptor) else b""
+    prompts = [_prompt(line) for line in data.split(b"\n")]
+    return [prompt for prompt in prompts if prompt is not None][-MOST_ENTRIES:]
+
+
+def remember(path: Path, prompt: str) -> None:
+    """Add a prompt, unless it is the last one again or very long.
+
+    The file is written whole, so that a reader never sees half of it; when it cannot be
+    written the prompt is not remembered, and nothing else is wrong.
+    """
+    known = read_history(path)
+    if len(prompt) > _LONGEST or known[-1:] == [prompt]:
+        return
+    lines = [json.dumps(one).encode() for one in [*known, prompt][-MOST_ENTRIES:]]
+    while sum(map(len, lines)) + len(lines) > _MOST_BYTES:
+        del lines[0]
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        make_private(path.parent)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(temporary, flags, 0o600), "wb") as file:
+            file.write(b"".join(line + b"\n" for line in lines))
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+
+
+def _is_plain(descriptor: int) -> bool:
+    return os.path.isfile(f"/proc/self/fd/{descriptor}")
+
+
+def _prompt(line: bytes) -> str | None:
+    try:
+        prompt = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return prompt if isinstance(prompt, str) and prompt else None

@@ -1,0 +1,66 @@
+"""Where the prompt of a run comes from when the command line holds none."""
+
+import asyncio
+import os
+import stat
+from typing import TextIO
+
+from pluggableharness.kernel.domain.errors import UsageError
+
+_MOST_BYTES = 4 * 1024 * 1024
+_PATIENCE_S = 60.0
+_WHAT_TO_DO = (
+    "Give a PROMPT, pipe one in, play a script with --script FILE, or begin a conversation by "
+    "running `harness run` in a terminal"
+)
+
+
+def at_terminal() -> bool:
+    """Whether a person can hold a conversation: a terminal to read from, and one to write to."""
+    return os.isatty(0) and os.isatty(1)
+
+
+async def read_prompt(stdin: TextIO | None, patience_s: float = _PATIENCE_S) -> str:
+    """The whole of standard input as a prompt; None is one that was closed.
+
+    Raises UsageError when it is a terminal, has nothing to say, stays silent for `patience_s`
+    seconds though it is open, or is no text.
+    """
+    if stdin is None or stdin.isatty():
+        raise UsageError(f"what is to be done? {_WHAT_TO_DO}")
+    descriptor = stdin.fileno()
+    data = bytearray()
+    while piece := await _piece(descriptor, patience_s):
+        data += piece
+        if len(data) > _MOST_BYTES:
+            raise UsageError("the prompt on standard input is longer than 4 MiB; name a file in it")
+    try:
+        prompt = data.decode().strip()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the prompt on standard input is no UTF-8 text: {error}") from error
+    if not prompt:
+        raise UsageError(f"what is to be done? There is nothing on standard input. {_WHAT_TO_DO}")
+    return prompt
+
+
+async def _piece(descriptor: int, patience_s: float) -> bytes:
+    """What comes next; nothing at the end. A pipe that stays silent is no reason to hang."""
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return os.read(descriptor, _MOST_BYTES)
+        loop, ready = asyncio.get_running_loop(), asyncio.Event()
+        try:
+            loop.add_reader(descriptor, ready.set)
+        except PermissionError:
+            return os.read(descriptor, _MOST_BYTES)  # /dev/null and the like never block
+        try:
+            await asyncio.wait_for(ready.wait(), patience_s)
+        finally:
+            loop.remove_reader(descriptor)
+        return os.read(descriptor, _MOST_BYTES)
+    except TimeoutError as error:
+        raise UsageError(
+            f"nothing came on standard input for {patience_s:g} s. {_WHAT_TO_DO}"
+        ) from error
+    except OSError:
+        return b""  # closed

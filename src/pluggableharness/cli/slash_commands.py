@@ -1,0 +1,202 @@
+"""What a person can say to the harness itself in a conversation: lines that begin with `/`."""
+
+import os
+import shlex
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from pluggableharness.cli.arguments import read_arguments
+from pluggableharness.cli.explaining import explained
+from pluggableharness.cli.sessions.finding import find_log
+from pluggableharness.cli.tools import first_sentence
+from pluggableharness.kernel.domain.call import CallContext, ProposedCall, RefusedCall
+from pluggableharness.kernel.domain.errors import HarnessError, UsageError
+from pluggableharness.kernel.frontends.meter import dollars
+from pluggableharness.kernel.frontends.terminal import Terminal
+from pluggableharness.kernel.frontends.words import counted, duration
+from pluggableharness.kernel.kernel import Kernel
+from pluggableharness.kernel.planning import classify
+from pluggableharness.kernel.policy import Rule
+from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.session.session import Session
+from pluggableharness.kernel.store.index import Summary, summaries
+from pluggableharness.kernel.store.location import log_path, sessions_directory
+
+COMMANDS = {
+    "/help": ("", "what there is to say"),
+    "/plan": ("", "plan mode on or off: look and say, change nothing"),
+    "/tools": ("", "what the model may call now"),
+    "/policy": ("[OPERATION NAME=VALUE ...]", "the rules and grants, or why a call is judged so"),
+    "/cost": ("", "what is spent, and what is left"),
+    "/model": ("", "which model answers"),
+    "/resume": ("[ID]", "go on with another session of this folder"),
+    "/quit": ("", "leave; the session can be resumed"),
+}
+_LISTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class GoOnWith:
+    """The session that the conversation goes on with."""
+
+    log: Path
+
+
+class Leave(Enum):
+    """The person leaves."""
+
+    LEAVE = "leave"
+
+
+Ask = Callable[[str], Awaitable[str | None]]
+"""Reads a line behind a label; None when there is none to come."""
+
+
+@dataclass(slots=True)
+class SlashCommands:
+    """Obeys the commands of one session's conversation."""
+
+    kernel: Kernel
+    session: Session
+    terminal: Terminal
+    ask: Ask
+
+    async def obey(self, typed: str) -> GoOnWith | Leave | None:
+        """Do what a line says, and say what came of it; None to go on with this session."""
+        name, _, rest = typed.strip().partition(" ")
+        try:
+            match name.lower():
+                case "/help":
+                    self._help()
+                case "/plan":
+                    self._plan()
+                case "/tools":
+                    self._tools()
+                case "/policy":
+                    self._policy(rest)
+                case "/cost":
+                    self._cost()
+                case "/model":
+                    self.terminal.say(self.session.ports.model.name)
+                case "/resume":
+                    return await self._resume(rest.strip())
+                case "/quit" | "/exit":
+                    return Leave.LEAVE
+                case _:
+                    near = nearest(name, list(COMMANDS))
+                    self.terminal.say(f"There is no {name}; did you mean {near}? See /help.")
+        except HarnessError as error:
+            self.terminal.say(str(error), "warning")
+        return None
+
+    def _help(self) -> None:
+        rows = [(f"{name} {takes}".rstrip(), about) for name, (takes, about) in COMMANDS.items()]
+        self.terminal.table(rows, "key")
+        self.terminal.say(
+            "Return sends; Alt-Return, or \\ before Return, begins a new line. Ctrl-C stops what "
+            "runs and clears what is typed; Ctrl-D leaves.",
+            "faint",
+        )
+
+    def _plan(self) -> None:
+        self.session.mode.plan = not self.session.mode.plan
+        self.terminal.say(
+            "plan mode: from the next prompt on nothing is offered that changes anything"
+            if self.session.mode.plan
+            else "plan mode is off"
+        )
+
+    def _tools(self) -> None:
+        rows = [
+            (one.full_name, one.kind.value, one.risk.value, first_sentence(one.description))
+            for one in self.session.in_scope
+        ]
+        self.terminal.table(rows, "key")
+        hidden = len(self.session.offered) - len(rows)
+        if hidden:
+            self.terminal.say(f"{counted(hidden, 'operation')} more when plan mode is off", "faint")
+
+    def _policy(self, written: str) -> None:
+        if written.strip():
+            self._explain(written)
+            return
+        rules = self.kernel.policy(self.session.id).rules
+        if not rules:
+            self.terminal.say("There are no rules: what changes something is asked about.")
+        self.terminal.table([_rule_row(rule) for rule in rules], "key")
+
+    def _explain(self, written: str) -> None:
+        """Say how a call would be judged. Raises UsageError for one that could not be made."""
+        try:
+            operation, *pairs = shlex.split(written)
+        except ValueError as error:
+            raise UsageError(f"{written}: {error}") from error
+        offered = self.session.offered
+        known = next((one for one in offered if one.full_name == operation), None)
+        call = classify(
+            ProposedCall("explained", operation, read_arguments(known, pairs, None)),
+            offered,
+            call_id="explained",
+            context=CallContext(self.session.id, "explained", self.session.working_directory),
+            deadline_s=self.session.ports.deadline_s,
+        )
+        if isinstance(call, RefusedCall):
+            raise UsageError(call.failure.message)
+        explanation = self.kernel.policy(self.session.id).explain(call)
+        self.terminal.say("\n".join(explained(call, explanation)))
+
+    def _cost(self) -> None:
+        bounds, spent = self.session.bounds, self.session.spending.now
+        usage = spent.usage
+        self.terminal.table(
+            [
+                ("tokens", f"{usage.input_tokens:,} in, {usage.output_tokens:,} out"),
+                ("dollars", _of(dollars(spent.cost_usd), bounds.max_cost_usd, dollars)),
+                ("turns", _of(str(spent.turns), bounds.max_turns, str)),
+                ("time", _of(duration(spent.wall_clock_s), bounds.max_wall_clock_s, duration)),
+            ]
+        )
+
+    async def _resume(self, given: str) -> GoOnWith | None:
+        if given:
+            return GoOnWith(find_log(given))
+        found = recent(self.session.working_directory, besides=self.session.id)
+        if not found:
+            self.terminal.say("There is no other session of this folder.")
+            return None
+        self.terminal.table([_session_row(at, one) for at, one in enumerate(found, 1)], "key")
+        picked = ((await self.ask(f"1-{len(found)}, or Return to stay > ")) or "").strip()
+        if not picked:
+            return None
+        if not (picked.isascii() and picked.isdigit() and 1 <= int(picked) <= len(found)):
+            self.terminal.say(f"{picked} is none of them", "warning")
+            return None
+        chosen = found[int(picked) - 1].session_id
+        return GoOnWith(log_path(sessions_directory(os.environ), chosen))
+
+
+def recent(directory: str, *, besides: str = "") -> Sequence[Summary]:
+    """The latest sessions that a person started in a directory, the newest first."""
+    found = [
+        one
+        for one in summaries(sessions_directory(os.environ))
+        if one.working_directory == directory and not one.parent and one.session_id != besides
+    ]
+    return found[: -_LISTED - 1 : -1]
+
+
+def _session_row(number: int, one: Summary) -> tuple[str, ...]:
+    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started // 1_000_000))
+    return str(number), began, one.status.replace("_", " "), one.prompt.partition("\n")[0]
+
+
+def _rule_row(rule: Rule) -> tuple[str, ...]:
+    place = "granted" if rule.granted and rule.position is None else str(rule.position or "")
+    return rule.name, rule.action.value, rule.when, place
+
+
+def _of(spent: str, limit: float | None, words: Callable[[float], str]) -> str:
+    return spent if limit is None else f"{spent} of {words(limit)}"

@@ -1,0 +1,72 @@
+"""What `run` and `sessions resume` share: setups with models or scripts, one run, its exit code."""
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+
+from pluggableharness.cli.exits import BOUNDED, DENIED, DONE, FAILED
+from pluggableharness.cli.places import working_directory
+from pluggableharness.kernel.configured import configured
+from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
+from pluggableharness.kernel.frontends.json_lines import JsonLines
+from pluggableharness.kernel.frontends.terminal import Terminal
+from pluggableharness.kernel.kernel import Setup
+from pluggableharness.kernel.models.script import Script, agent_model, script_profiles
+from pluggableharness.kernel.models.vendors import VendorModels, model_choice
+from pluggableharness.kernel.session.session import Session
+
+
+def with_models(directory: str, profile: str, model: str | None, models: VendorModels) -> Setup:
+    """The setup of the project in a directory, for sessions with models of vendors.
+
+    `model` is PROVIDER:ID and takes the place of the profile's own models; None leaves them.
+    """
+    project = configured(working_directory(directory), os.environ, profile)
+    if model is not None:
+        chosen = replace(project.profile, models=(model_choice(model),))
+        project = replace(project, profile=chosen)
+    return replace(project, models=models)
+
+
+def with_script(script: Script, directory: str, profile: str) -> Setup:
+    """The setup of the project in a directory, for the sessions of a script."""
+    project = configured(working_directory(directory), os.environ, profile)
+    return replace(
+        project,
+        profiles=(*project.profiles, *script_profiles(script)),
+        models=partial(agent_model, script),
+    )
+
+
+@asynccontextmanager
+async def shown(*, as_json: bool) -> AsyncIterator[JsonLines | Terminal]:
+    """The frontend of one run, for the length of a block."""
+    frontend = JsonLines(sys.stdout) if as_json else Terminal()
+    try:
+        yield frontend
+    finally:
+        frontend.close()
+
+
+def follow(frontend: JsonLines | Terminal, session: Session) -> None:
+    """Let a terminal say what the session has spent."""
+    if isinstance(frontend, Terminal):
+        frontend.follow(lambda: (session.bounds, session.spending.now))
+
+
+def exit_code(end: SessionEnd, *, denied: bool) -> int:
+    """What a session's end says to a caller (K33)."""
+    match end.status:
+        case SessionStatus.COMPLETED:
+            return DENIED if denied else DONE
+        case (
+            SessionStatus.ERROR_MAX_TURNS
+            | SessionStatus.ERROR_MAX_BUDGET_USD
+            | SessionStatus.ERROR_MAX_WALL_CLOCK
+        ):
+            return BOUNDED
+        case _:
+            return FAILED
