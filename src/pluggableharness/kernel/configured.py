@@ -95,7 +95,8 @@ def setup_of(
     """
     gate = gate or LockGate.opened(config)
     granted = config.path.parent / GRANTED_NAME
-    profiles = {name: _agent(written) for name, written in config.profiles.items()}
+    retries = config.settings.retry
+    profiles = {name: _agent(written, retries) for name, written in config.profiles.items()}
     return Setup(
         directory,
         tuple(_spec(one, gate.found[one.name], environment) for one in config.providers),
@@ -129,13 +130,13 @@ def _profile(config: Config, profiles: Mapping[str, Profile], name: str) -> Prof
     if name in profiles:
         return profiles[name]
     if name == DEFAULT_PROFILE.name and not profiles:
-        return DEFAULT_PROFILE
+        return replace(DEFAULT_PROFILE, retries=config.settings.retry)
     near = nearest(name, profiles)
     hint = f"did you mean {near}?" if near else "the file describes none"
     raise UsageError(f"{shown_path(config.path)}: there is no agent_profile '{name}'; {hint}")
 
 
-def _agent(written: WrittenProfile) -> Profile:
+def _agent(written: WrittenProfile, retries: int) -> Profile:
     """A profile as sessions know it, with the usual reach where the file says nothing."""
     default = DEFAULT_PROFILE
     depth, at_once = written.depth, written.max_concurrent_subagents
@@ -146,6 +147,7 @@ def _agent(written: WrittenProfile) -> Profile:
         default.depth if depth is None else depth,
         default.max_concurrent_subagents if at_once is None else at_once,
         written.models,
+        retries,
     )
 
 

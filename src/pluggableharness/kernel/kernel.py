@@ -213,6 +213,7 @@ class Kernel:
             member.frontend,
             decide=lambda call: approvals.decide(call, self._terms(member)),
             deadline_s=self._deadline_s,
+            retries=member.profile.retries,
             locate=located,
             grants=self._granting.setdefault(
                 session_id, approvals.under(lambda: self._terms(member))

@@ -66,7 +66,7 @@ def test_a_mistake_shows_its_line_and_points_at_the_text() -> None:
         ("/* settings {}", "1:1: this comment is not closed"),
         ("settings {\n model {\n }\n}\n", "2:2: there is no block of settings 'model'"),
         ("settings {\n retry {\n }\n}\n", "2:2: 'retry' is an attribute: write retry ="),
-        ("settings {\n retry = 3\n}\n", "2:10: 'retry' is a whole number from 0 to 2, not 3"),
+        ("settings {\n retry = 11\n}\n", "2:10: 'retry' is a whole number from 0 to 10, not 11"),
         ("settings {\n gate_reads = 1\n}\n", "2:15: 'gate_reads' is true or false, not 1"),
         ("settings {\n default_timeout = 30\n}\n", "2:20: 'default_timeout' is a time such as"),
         ("settings {\n telemetry = wher.e\n}\n", "2:14: there is no variable 'wher'"),

@@ -32,7 +32,7 @@ def test_the_page_names_what_the_code_takes(names: Iterable[str]) -> None:
 def test_the_page_tells_the_defaults_of_the_code() -> None:
     settings, profile = Settings(), Profile("x")
     assert f"| `{settings.log_level}` |\n" in PAGE
-    assert f"0 to 2 | {settings.retry} |" in PAGE
+    assert f"0 to 10; a failed call at most twice | {settings.retry} |" in PAGE
     assert f"at once | {profile.max_concurrent_subagents} |" in PAGE
 
 

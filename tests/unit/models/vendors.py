@@ -69,7 +69,7 @@ async def answering(
     """The model of a session whose profile has these choices."""
     async with AsyncExitStack() as closing:
         models = VendorModels({"KEY": KEY}, closing, patience)
-        yield models(Profile("tests", models=choices))
+        yield models(Profile("tests", models=choices, retries=patience.retries))
 
 
 async def one_reply(

@@ -78,3 +78,11 @@ def test_there_are_two_retries_each_later_than_the_one_before(category: ErrorCat
 @pytest.mark.req("P17")
 def test_a_success_is_final() -> None:
     assert retry_delay(READ, Success({}), 1) is None
+
+
+@pytest.mark.req("P17")
+@pytest.mark.parametrize(("most", "retries"), [(0, 0), (1, 1), (2, 2), (9, 2)])
+def test_fewer_retries_may_be_asked_for_and_never_more(most: int, retries: int) -> None:
+    failed = failure(ErrorCategory.TIMEOUT)
+    delays = [retry_delay(READ, failed, attempts, most) for attempts in range(1, 5)]
+    assert [delay is not None for delay in delays] == [True] * retries + [False] * (4 - retries)

@@ -106,7 +106,7 @@ class Settings:
     """What holds for every session; `telemetry` is the address to export to, if any."""
 
     log_level: str = "warning"
-    retry: int = 2
+    retry: int = 5
     default_timeout_s: float | None = None
     telemetry: str | None = None
     gate_reads: bool = False

@@ -282,7 +282,7 @@ def _settings(reading: Reading, body: Body) -> Settings:
     attributes = ("log_level", "retry", "default_timeout", "telemetry", "gate_reads")
     fields = Fields(reading, body, "settings", attributes)
     default = Settings()
-    retry = fields.whole("retry", 0, 2)
+    retry = fields.whole("retry", 0, 10)
     return Settings(
         fields.choice("log_level", LOG_LEVELS) or default.log_level,
         default.retry if retry is None else retry,

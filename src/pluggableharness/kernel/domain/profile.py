@@ -14,7 +14,9 @@ class Profile:
     `tools` are `provider.operation` or `provider.*`; none means no tools, and None means all
     that there are, as for a session without a configuration. `depth` is how many levels of
     sessions may follow below it, `max_concurrent_subagents` how many of its children run at
-    once. `models` are tried in order (F10); none means those of the session above.
+    once. `models` are tried in order (F10); none means those of the session above. `retries` is
+    how often a model is asked again after a fault that passes (K21), and a call made again,
+    though never more than twice (P17).
     """
 
     name: str
@@ -23,6 +25,7 @@ class Profile:
     depth: int = 0
     max_concurrent_subagents: int = 4
     models: tuple[ModelChoice, ...] = ()
+    retries: int = 5
 
     def has(self, operation: Operation) -> bool:
         """Whether the operation is among its tools."""

@@ -175,5 +175,7 @@ def _sentence(fault: ModelFault) -> str:
 
 def _final(fault: ModelFault, told: str, attempts: int) -> ModelFault:
     """The fault as it is told when nothing more is tried."""
+    wish_s = fault.retry_after_s
     times = f" It was asked {attempts} times." if attempts > 1 else ""
-    return ModelFault(fault.kind, f"{told}{times}", retry_after_s=fault.retry_after_s)
+    wish = f" It wants to be left alone for {wish_s:.0f} s." if wish_s else ""
+    return ModelFault(fault.kind, f"{told}{times}{wish}", retry_after_s=wish_s)

@@ -6,7 +6,7 @@ of `vendor`, which is imported when the first such model is needed.
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.message import Message, ModelReply
@@ -122,7 +122,8 @@ class VendorModels:
         barred = [one.barred for one in candidates if isinstance(one, Barred)]
         if len(barred) == len(candidates):
             raise UsageError("\n".join(barred))
-        return Answering(candidates, self._patience)
+        patience = replace(self._patience, retries=profile.retries)
+        return Answering(candidates, patience)
 
     def _candidate(self, choice: ModelChoice) -> Candidate:
         try:

@@ -9,13 +9,15 @@ _BACKOFF_S = (0.25, 1.0)
 """Seconds before the first and the second retry; there is no third."""
 
 
-def retry_delay(operation: Operation, outcome: Outcome, attempts: int) -> float | None:
+def retry_delay(
+    operation: Operation, outcome: Outcome, attempts: int, most: int = len(_BACKOFF_S)
+) -> float | None:
     """Seconds to wait before the next attempt; None when this outcome is final.
 
-    `attempts` counts those made, 1 after the first. The caller keeps the call's lock, so that
+    `attempts` counts those made, 1 after the first; `most` bounds the retries further. The caller keeps the call's lock, so that
     the retry is alone under its key.
     """
-    if isinstance(outcome, Success) or attempts > len(_BACKOFF_S):
+    if isinstance(outcome, Success) or attempts > min(most, len(_BACKOFF_S)):
         return None
     return _BACKOFF_S[attempts - 1] if _may_repeat(operation, outcome) else None
 

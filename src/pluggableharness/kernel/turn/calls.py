@@ -25,7 +25,7 @@ async def run_call(ports: TurnPorts, results: Results, running: Running, call: C
     while True:
         outcome = await _attempt(ports, results, running, call)
         attempts += 1
-        delay = retry_delay(call.operation, outcome, attempts)
+        delay = retry_delay(call.operation, outcome, attempts, ports.retries)
         if delay is None:
             break
         await asyncio.sleep(delay)

@@ -1,6 +1,9 @@
 """The library's model for a choice of ours, and the settings that each vendor wants."""
 
 import ipaddress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import assert_never
 from urllib.parse import urlsplit
 
@@ -18,7 +21,37 @@ def http_client(base_url: str) -> httpx2.AsyncClient:
 
     A proxy of the environment is not asked for what runs on this machine.
     """
-    return httpx2.AsyncClient(timeout=_TIMEOUT, trust_env=not _is_local(base_url))
+    return httpx2.AsyncClient(
+        timeout=_TIMEOUT,
+        trust_env=not _is_local(base_url),
+        event_hooks={"response": [_note]},
+    )
+
+
+_responses: ContextVar[list[httpx2.Response] | None] = ContextVar("responses", default=None)
+
+
+async def _note(response: httpx2.Response) -> None:
+    noted = _responses.get()
+    if noted is not None:
+        noted.append(response)
+
+
+@asynccontextmanager
+async def responses_closed() -> AsyncIterator[None]:
+    """Whatever was answered to this task within the block is closed at its end.
+
+    A vendor's library that is interrupted may leave that to the garbage collector; the vendor
+    would write on, and be paid for it.
+    """
+    noted: list[httpx2.Response] = []
+    before = _responses.set(noted)
+    try:
+        yield
+    finally:
+        _responses.reset(before)
+        for response in noted:
+            await response.aclose()
 
 
 def library_model(

@@ -24,6 +24,7 @@ from pluggableharness.kernel.domain.message import Message, ModelReply, Usage
 from pluggableharness.kernel.domain.naming import vendor_name
 from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.models.vendor.clients import responses_closed
 from pluggableharness.kernel.models.vendor.faults import cut_short, fault_of, said_nothing
 from pluggableharness.kernel.models.vendor.incoming import message_of
 from pluggableharness.kernel.models.vendor.outgoing import (
@@ -66,7 +67,7 @@ class VendorModel:
         A message that did not come whole is none: nothing of it is given back.
         """
         asking = _Asking(self, history, offered)
-        async with aclosing(asking.texts()) as texts:
+        async with responses_closed(), aclosing(asking.texts()) as texts:
             async for text in texts:
                 await heard(text)
         response = asking.response
@@ -133,15 +134,11 @@ class _Asking:
                 model_request_parameters=ModelRequestParameters(function_tools=tools),
                 instrument=False,
             ) as stream:
-                try:
-                    async for event in stream:
-                        text = _text(event)
-                        if text:
-                            yield text
-                    self.response = stream.get()
-                finally:
-                    # Leaving the block alone leaves some vendors' connections open.
-                    await stream.close_stream()
+                async for event in stream:
+                    text = _text(event)
+                    if text:
+                        yield text
+                self.response = stream.get()
         except (AgentRunError, UserError, httpx2.HTTPError) as error:
             raise model.fault(error) from error
 

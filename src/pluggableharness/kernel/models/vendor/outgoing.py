@@ -167,14 +167,14 @@ def _object(arguments: Any) -> dict[str, Any]:
 
 
 def _returned(result: ToolResult, call_id: str) -> ToolReturnPart:
-    outcome = result.outcome
+    outcome, note = result.outcome, f"{unicode_text(result.note)}\n" if result.note else ""
     if isinstance(outcome, Success):
-        text = json_bytes(outcome.payload).decode()
+        text = note + json_bytes(outcome.payload).decode()
         return ToolReturnPart(legal_name(result.name), text, call_id)
     error: dict[str, Any] = {"category": outcome.category.value, "message": outcome.message}
     if outcome.details:
         error["details"] = outcome.details
-    text = json_bytes({"error": error}).decode()
+    text = note + json_bytes({"error": error}).decode()
     return ToolReturnPart(legal_name(result.name), text, call_id, outcome="failed")
 
 
