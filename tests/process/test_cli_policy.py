@@ -1,6 +1,7 @@
 """`harness policy`: explanations and second decisions, from the command line."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,53 @@ def test_explain_names_the_rule_that_wins_and_why_the_others_do_not(tmp_path: Pa
     wrong = harness(tmp_path, "policy", "explain", "exec.bsh", "command=ls")
     assert wrong.returncode == 2
     assert "exec.bash" in wrong.stderr
+
+
+@pytest.mark.req("F11")
+@pytest.mark.parametrize(
+    ("operation", "said"),
+    [
+        ("web.web_fetch", 'add there web = { source = "builtin" }'),
+        ("exce.bash", "there is no provider 'exce' here; did you mean exec? There are: exec."),
+        ("bash", "'bash' is not PROVIDER.OPERATION"),
+        ("exec.bsh", "exec.bash"),
+    ],
+)
+def test_explain_says_why_an_operation_cannot_be_judged(
+    tmp_path: Path, operation: str, said: str
+) -> None:
+    (tmp_path / "agent.hcl").write_text("required_providers {\n  exec = {}\n}\n" + RULES)
+    refused = harness(tmp_path, "policy", "explain", operation, "command=ls")
+    assert refused.returncode == 2
+    assert said in refused.stderr
+    assert refused.stdout == ""
+
+
+@pytest.mark.req("F11")
+def test_explain_starts_only_the_provider_that_it_speaks_of(tmp_path: Path) -> None:
+    broken = '["/bin/false"]'
+    (tmp_path / "agent.hcl").write_text(
+        f"required_providers {{\n  exec = {{}}\n  other = {{ source = {broken} }}\n}}\n" + RULES
+    )
+    said = harness(tmp_path, "policy", "explain", "exec.bash", "command=git status")
+    assert "verdict: allow by rule git" in said.stdout, said.stderr
+
+
+@pytest.mark.req("F11", "K7")
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+@pytest.mark.parametrize(
+    ("settings", "verdict"),
+    [("", "ask by default for resource"), ('sandbox = "read_only"', "allow by rule git")],
+)
+def test_git_in_a_repository_that_runs_programs_is_asked_about_without_a_sure_sandbox(
+    settings: str, verdict: str, tmp_path: Path
+) -> None:
+    (tmp_path / "agent.hcl").write_text(f'{RULES}provider "exec" {{\n  {settings}\n}}\n')
+    for command in (["init", "-q"], ["config", "core.fsmonitor", "./x"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, timeout=BOUND_S)
+    said = harness(tmp_path, "policy", "explain", "exec.bash", "command=git status")
+    assert f"verdict: {verdict}" in said.stdout, said.stdout + said.stderr
+    assert ("core.fsmonitor" in said.stdout) == (not settings)
 
 
 @pytest.mark.req("F11", "K5a")

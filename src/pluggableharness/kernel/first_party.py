@@ -5,8 +5,9 @@ They run as anyone's do, each in a process of its own; the kernel imports none o
 
 import sys
 from collections.abc import Iterable, Sequence
+from posixpath import normpath
 
-from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
 
 NAMES = ("filesystem", "search", "exec", "web", "task", "user", "agent")
@@ -53,5 +54,9 @@ def _confined(provider: ProviderSpec) -> bool:
         provider.command == first_party("exec").command
         and settings.get("sandbox") in ("workspace", "read_only")
         and settings.get("network") is not True
-        and not (isinstance(roots, Sequence) and "/" in roots)
+        and not (isinstance(roots, Sequence) and any(_is_all(one) for one in roots))
     )
+
+
+def _is_all(root: Json) -> bool:
+    return isinstance(root, str) and not normpath(root).strip("/")

@@ -477,7 +477,10 @@ def test_a_git_that_leads_nowhere_is_not_taken_at_its_word(tmp_path: Path, text:
         ({"sandbox": "workspace"}, True),
         ({"sandbox": "read_only"}, True),
         ({"sandbox": "workspace", "network": True}, False),
+        ({"sandbox": "workspace", "roots": ["."]}, True),
+        ({"sandbox": "workspace", "roots": ["."], "network": False}, True),
         ({"sandbox": "workspace", "roots": ["/"]}, False),
+        ({"sandbox": "workspace", "roots": [".", "//x/.."]}, False),
     ],
 )
 def test_only_a_sandbox_that_is_demanded_makes_up_for_a_configuration(
