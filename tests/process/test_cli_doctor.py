@@ -34,3 +34,12 @@ def test_what_is_broken_is_said_and_is_exit_code_1(harness: Harness) -> None:
     done = harness.run("doctor")
     assert done.returncode == 1
     assert "broken   configuration" in done.stdout and "ok       ripgrep" in done.stdout
+
+
+@pytest.mark.req("K5a")
+def test_it_says_what_holds_the_rules_and_hooks_and_what_does_not(harness: Harness) -> None:
+    told = {one["name"]: one for one in json.loads(harness.run("doctor", "--json").stdout)}
+    assert "In deeper folders" in told["rules and hooks"]["said"]
+    (harness.project / "agent.hcl").write_text('provider "exec" {\n  sandbox = "none"\n}\n')
+    text = harness.run("doctor").stdout
+    assert "warning  rules and hooks" in text and "held by nothing: a command may change" in text

@@ -1,36 +1,229 @@
-"""What the harness and git act on later is not for a sandboxed command to write (K5a)."""
+"""What the harness and git act on later is not for a sandboxed command to change (K5a, C14)."""
 
+import asyncio
+import os
 from pathlib import Path
 
 import pytest
 from process.sandboxes import bash, kind, output, tool  # noqa: F401 - fixtures
 
-from pluggableharness.sdk.testing import Tool
+from pluggableharness.kernel.config.load import find
+from pluggableharness.providers.exec.provider import provider
+from pluggableharness.sdk.testing import Tool, opened
 
-pytestmark = [
-    pytest.mark.req("C14", "K5a"),
-    pytest.mark.parametrize("kind", ["bubblewrap"], indirect=True),
+pytestmark = pytest.mark.req("C14", "K5a", "R8")
+
+OURS = ["agent.hcl", ".agent/granted.hcl"]
+GITS = [".git/config", ".git/hooks/pre-commit", ".git/config.worktree", ".git/commondir"]
+TRIES = [
+    "echo x >{path}",
+    "rm -rf {path}; mkdir -p $(dirname {path}); echo x >{path}",
+    "mv {top} other; mkdir -p $(dirname {path}); echo x >{path}",
+    "ln -sf /etc/passwd {path}",
+    "mkdir -p deep && ln -s deep new && mv -T new {top}; echo x >deep/config",
+    'chmod 777 {path}; python3 -c \'open("{path}", "w").write("x")\'',
 ]
 
 
-@pytest.mark.parametrize(
-    "path", ["agent.hcl", ".agent/granted.hcl", ".git/config", ".git/hooks/pre-commit"]
-)
-async def test_rules_grants_and_what_git_runs_are_read_only(
+def tree(folder: Path) -> dict[str, str]:
+    """What is at the names that count; nothing for what is not there."""
+    found = {}
+    for name in (*OURS, *GITS):
+        path = folder / name
+        if path.is_symlink():
+            found[name] = f"-> {os.readlink(path)}"
+        elif path.is_file():
+            found[name] = f"{path.read_text()} {path.stat().st_mode:o}"
+    return found
+
+
+@pytest.mark.parametrize("attempt", TRIES)
+@pytest.mark.parametrize("path", OURS + GITS)
+async def test_what_is_there_stays_as_it_is(
     tool: Tool,  # noqa: F811
     tmp_path: Path,
     path: str,
+    attempt: str,
 ) -> None:
-    kept = tmp_path / path
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("as it was")
-    for command in (f"echo x >{path}", f"rm -f {path}", f"mv {path} other; echo x >{path}"):
-        assert (await bash(tool, command)).payload["exit_code"] != 0
-    assert await output(tool, f"cat {path}") == "as it was"
-    assert kept.read_text() == "as it was"
+    for name in (*OURS, *GITS):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{name} as it was")
+    before = tree(tmp_path)
+    await bash(tool, attempt.format(path=path, top=path.partition("/")[0]))
+    assert tree(tmp_path) == before
 
 
-async def test_git_still_commits(tool: Tool, tmp_path: Path) -> None:  # noqa: F811
-    await output(tool, "git init -q && echo a >a && git add a")
-    made = await output(tool, "git -c user.name=a -c user.email=a@b commit -qm one && git log -1")
-    assert "one" in made
+@pytest.mark.parametrize("attempt", TRIES)
+@pytest.mark.parametrize("path", OURS + GITS[1:])
+async def test_what_is_not_there_cannot_be_made(
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+    path: str,
+    attempt: str,
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/config").write_text("[core]\n")
+    before = tree(tmp_path)
+    await bash(tool, attempt.format(path=path, top=path.partition("/")[0]))
+    assert tree(tmp_path) == before
+    assert find(tmp_path) is None
+
+
+async def test_nothing_is_left_of_what_stood_in(tool: Tool, tmp_path: Path) -> None:  # noqa: F811
+    (tmp_path / ".git").mkdir()
+    await output(tool, "ls -a; git status; true")
+    assert [one.name for one in tmp_path.iterdir()] == [".git"]
+    assert list((tmp_path / ".git").iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", [".", "sub", "sub/deep"])
+async def test_every_folder_from_a_root_to_the_working_directory_is_held(
+    kind: str,  # noqa: F811
+    tmp_path: Path,
+    folder: str,
+) -> None:
+    (tmp_path / "sub/deep").mkdir(parents=True)
+    settings = {"sandbox": "workspace", "roots": [str(tmp_path)]}
+    async with opened(provider, cwd=tmp_path / "sub/deep", settings=settings) as tool:  # noqa: F811
+        await bash(tool, f"echo x >{tmp_path}/{folder}/agent.hcl", working_directory=str(tmp_path))
+    assert find(tmp_path / "sub/deep") is None
+
+
+async def test_a_link_stays_a_link_and_what_it_leads_to_is_held(
+    kind: str,  # noqa: F811
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/agent.hcl").write_text("as it was")
+    (tmp_path / "agent.hcl").symlink_to("rules/agent.hcl")
+    await bash(tool, "rm agent.hcl; echo x >agent.hcl")
+    assert os.readlink(tmp_path / "agent.hcl") == "rules/agent.hcl"
+    if kind == "bubblewrap":
+        await bash(tool, "echo x >rules/agent.hcl")
+        assert (tmp_path / "agent.hcl").read_text() == "as it was"
+
+
+@pytest.mark.parametrize("kind", ["Landlock"], indirect=True)
+async def test_what_was_undone_is_told_and_still_there_to_be_looked_at(
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "agent.hcl").write_text("mine")
+    note = (await bash(tool, "echo theirs >agent.hcl")).payload["note"]
+    assert f"{tmp_path}/agent.hcl was changed by the command" in note
+    (aside,) = (one for one in tmp_path.iterdir() if one.name.startswith("agent.hcl.refused-"))
+    assert aside.name in note and aside.read_text() == "theirs\n"
+    assert (tmp_path / "agent.hcl").read_text() == "mine"
+
+
+async def test_it_is_undone_after_a_command_that_ran_out_of_time_too(
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    outcome = await tool("bash", command="echo x >agent.hcl; sleep 600", timeout_s=1)
+    assert outcome.error and not (tmp_path / "agent.hcl").exists()
+
+
+EVIL = [
+    "mkdir -p .git/hooks && echo 'touch ran' >.git/hooks/post-checkout && chmod +x .git/hooks/*",
+    "git config core.fsmonitor 'touch ran'",
+    "git config core.pager 'touch ran'; git config alias.status '!touch ran'",
+    "printf '[core]\\n\\tfsmonitor = touch ran\\n' >>.git/config",
+    "printf '[core] fsmonitor = touch ran\\n' >>.git/config",
+    "printf '[core]\\n\\tbare = \\\\\\n\\tfalse\\n\\tfsmonitor = touch ran\\n' >>.git/config",
+    "printf '[include]\\n\\tpath = ../evil\\n' >>.git/config",
+    "git config remote.origin.url 'ext::sh -c touch% ran'",
+    "git config remote.origin.uploadpack 'touch ran'",
+    "mkdir elsewhere; cp -r .git/. elsewhere; echo ../elsewhere >.git/commondir",
+    "mv .git real; echo 'gitdir: real' >.git; git config core.fsmonitor 'touch ran'",
+    "mv .git real; ln -s real .git; git config core.fsmonitor 'touch ran'",
+    "mv .git/* .; rmdir .git; git config core.bare false; git config core.fsmonitor 'touch ran'",
+]
+
+
+@pytest.mark.parametrize("evil", EVIL)
+async def test_a_repository_that_a_command_makes_runs_nothing(
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+    evil: str,
+) -> None:
+    note = (await bash(tool, f"git init -q && {evil}; true")).payload.get("note", "")
+    assert "refused-" in note
+    for command in ("status", "log", "fetch origin", "checkout -b x"):
+        process = await asyncio.create_subprocess_exec(
+            "git", "-C", str(tmp_path), *command.split(),
+            env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+            stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        await asyncio.wait_for(process.wait(), 60)
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_git_goes_on_working(tool: Tool, tmp_path: Path) -> None:  # noqa: F811
+    who = "-c user.name=a -c user.email=a@b"
+    first = await bash(tool, "git init -q && git config user.name me && echo a >a && git add a")
+    assert first.payload["exit_code"] == 0 and "note" not in first.payload
+    assert "one" in await output(tool, f"git {who} commit -qm one && git log -1")
+    await output(tool, f"git checkout -qb b && echo b >a && git {who} commit -qam two && git gc -q")
+    await output(tool, "git stash list && git tag v1 && git worktree add -q ../wt 2>&1 || true")
+    await output(tool, "mkdir sub && cd sub && git init -q && git config user.name b && git status")
+    assert await output(tool, "git config user.name") == "me\n"
+    assert (tmp_path / ".git/config").read_text().count("= me\n") == 1
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap"], indirect=True)
+@pytest.mark.parametrize(
+    "command", ["git config user.name x", "touch agent.hcl", "echo x >.git/hooks/pre-push"]
+)
+async def test_a_refusal_says_why(tool: Tool, command: str) -> None:  # noqa: F811
+    await output(tool, "git init -q")
+    failed = (await bash(tool, command)).payload
+    if "agent.hcl" not in command:
+        assert failed["exit_code"] != 0
+        assert "cannot change" in failed["note"] and "git -c NAME=VALUE" in failed["note"]
+    fine = (await bash(tool, "cat .git/config; ls agent.hcl; true")).payload
+    assert "note" not in fine
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap"], indirect=True)
+async def test_two_sandboxes_in_one_folder_hold_it_until_the_last_has_ended(
+    kind: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    """The first one to end must not take away what the other still stands on."""
+    settings = {"sandbox": "workspace"}
+    os.mkfifo(tmp_path / "go")
+    async with (
+        opened(provider, cwd=tmp_path, settings=settings) as one,
+        opened(provider, cwd=tmp_path, settings=settings) as two,
+    ):
+        waiting = one.start("bash", command="echo there; read <go; echo x >agent.hcl", timeout_s=60)
+        await waiting.until(lambda event: b"there" in getattr(event, "data", b""))
+        await output(two, "true")
+        await asyncio.to_thread((tmp_path / "go").write_text, "go\n")
+        await waiting
+    assert [one.name for one in tmp_path.iterdir()] == ["go"]
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap"], indirect=True)
+async def test_what_a_killed_sandbox_left_counts_as_nothing_and_is_cleared(
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "agent.hcl").mkdir()
+    (tmp_path / "agent.hcl").chmod(0o1755)
+    assert find(tmp_path) is None
+    await bash(tool, "rmdir agent.hcl; echo x >agent.hcl")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["echo x >.git", "rm -f .git; echo 'gitdir: evil' >.git"])
+async def test_a_file_that_leads_to_a_repository_elsewhere_stays_as_it_is(
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+    command: str,
+) -> None:
+    (tmp_path / ".git").write_text("gitdir: /elsewhere/.git/worktrees/x\n")
+    await bash(tool, command)
+    assert (tmp_path / ".git").read_text() == "gitdir: /elsewhere/.git/worktrees/x\n"

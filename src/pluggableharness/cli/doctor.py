@@ -68,7 +68,7 @@ async def _doctor(options: argparse.Namespace) -> int:
     except HarnessError as error:
         findings.append(Finding("configuration", Health.BROKEN, str(error)))
     else:
-        findings += [_sandbox(setup), *[one async for one in _providers(setup)]]
+        findings += [*_sandbox(setup), *[one async for one in _providers(setup)]]
     sys.stdout.write(_as_json(findings) if options.json else _as_text(findings))
     return FAILED if any(one.health is Health.BROKEN for one in findings) else DONE
 
@@ -102,11 +102,13 @@ def _records() -> Finding:
     return Finding("records", Health.BROKEN, said)
 
 
-def _sandbox(setup: Setup) -> Finding:
-    """What commands of this project run in, by the settings of its exec provider."""
+def _sandbox(setup: Setup) -> Iterator[Finding]:
+    """What commands of this project run in, by the settings of its exec provider, and what it
+    keeps them from."""
     spec = next((one for one in setup.providers if one.name == "exec"), None)
     if spec is None:
-        return Finding("sandbox", Health.GOOD, "no commands are run: provider exec is not used")
+        yield Finding("sandbox", Health.GOOD, "no commands are run: provider exec is not used")
+        return
     asked, roots = spec.config.get("sandbox"), spec.config.get("roots")
     try:
         sandbox = chosen(
@@ -115,9 +117,12 @@ def _sandbox(setup: Setup) -> Finding:
             network=spec.config.get("network") is True,
         )
     except ValueError as error:
-        return Finding("sandbox", Health.BROKEN, str(error))
+        yield Finding("sandbox", Health.BROKEN, str(error))
+        return
     health = Health.WARNING if sandbox.mode is Mode.NONE else Health.GOOD
-    return Finding("sandbox", health, f"commands run {sandbox.says()}")
+    yield Finding("sandbox", health, f"commands run {sandbox.says()}")
+    kept = Health.GOOD if sandbox.holds_at_all_times else Health.WARNING
+    yield Finding("rules and hooks", kept, f"held by {sandbox.holds()}")
 
 
 async def _providers(setup: Setup) -> AsyncIterator[Finding]:

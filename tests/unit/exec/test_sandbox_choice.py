@@ -7,11 +7,22 @@ import pytest
 from pluggableharness.providers.exec import bubblewrap, landlock, sandbox, seccomp
 from pluggableharness.providers.exec.private import PREFIX, private_directory
 from pluggableharness.providers.exec.provider import provider
-from pluggableharness.providers.exec.sandbox import Mode, Unavailable, ability, chosen, mechanism
+from pluggableharness.providers.exec.sandbox import (
+    Mechanism,
+    Mode,
+    Sandbox,
+    Unavailable,
+    ability,
+    chosen,
+    mechanism,
+)
 from pluggableharness.sdk import InvalidArguments
 from pluggableharness.sdk.testing import opened
 
 pytestmark = pytest.mark.req("C14")
+
+MACHINE = seccomp.Machine(0, (), 0, 0, 0, 0, 0)
+"""A filter that is never assembled here."""
 
 
 @pytest.fixture
@@ -92,3 +103,31 @@ def test_what_a_killed_process_left_is_cleared_by_the_next(
     second = private_directory.__wrapped__()
     assert first.is_dir() and second.is_dir() and first != second
     assert first.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.req("K5a")
+@pytest.mark.parametrize(
+    ("mode", "mechanism_", "always", "words"),
+    [
+        (
+            Mode.WORKSPACE,
+            Mechanism("b", MACHINE, ("bwrap",)),
+            True,
+            ["mounts", "A new .git", "deeper"],
+        ),
+        (
+            Mode.WORKSPACE,
+            Mechanism("l", MACHINE),
+            False,
+            ["put back", "no git", "killed", "deeper"],
+        ),
+        (Mode.READ_ONLY, Mechanism("l", MACHINE), True, ["write nothing"]),
+        (Mode.NONE, Unavailable("why"), False, ["nothing", "agent.hcl", ".git/hooks"]),
+    ],
+)
+def test_what_is_not_held_is_said(
+    mode: Mode, mechanism_: Mechanism | Unavailable, always: bool, words: list[str]
+) -> None:
+    made = Sandbox(mode, (), False, mechanism_)
+    assert made.holds_at_all_times is always
+    assert all(word in made.holds() for word in words)

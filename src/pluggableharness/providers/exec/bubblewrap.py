@@ -16,6 +16,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
+from pluggableharness.providers.exec.believed import Believed
+
 NAMESPACES: Final = ("--unshare-pid", "--unshare-ipc", "--die-with-parent", "--as-pid-1")
 KEPT_BY_ROOT: Final = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID")
 """What root is used to having with files. They change nothing where nothing is mounted
@@ -25,8 +27,7 @@ TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - hidden behin
 SERVICES: Final = Path("/run")
 """Hidden: here are the pipes and sockets of everything that would do work for others."""
 
-KEPT: Final = ("agent.hcl", ".agent", ".git/config", ".git/hooks")
-"""Below a root: rules, grants, pins, and the programs that git runs (K5a)."""
+_NOTHING_BELIEVED: Final = Believed()
 
 LONGEST_TRIAL_S: Final = 10
 
@@ -71,10 +72,18 @@ def working(program: str) -> tuple[str, ...]:
     raise OSError(complaint or f"{program} failed without a word")
 
 
-def view(writable: Sequence[Path], private: Path, folder: Path, *, network: bool) -> Iterator[str]:
+def view(
+    writable: Sequence[Path],
+    private: Path,
+    folder: Path,
+    *,
+    network: bool,
+    believed: Believed = _NOTHING_BELIEVED,
+) -> Iterator[str]:
     """Give the arguments that say what is there, what of it can be written, and where to start.
 
-    `writable` are resolved folders, `private` stands in for the temporary ones.
+    `writable` are resolved folders, `private` stands in for the temporary ones. What is
+    `believed` later is held, what of it is absent by the folders that are there by now.
     """
     yield from ("--bind" if Path("/") in writable else "--ro-bind", "/", "/")
     # Read-only as a whole: bubblewrap leaves /proc/sys to root, who sets the machine's there.
@@ -90,7 +99,9 @@ def view(writable: Sequence[Path], private: Path, folder: Path, *, network: bool
     for root in writable:
         if root != Path("/"):
             yield from ("--bind-try", str(root), str(root))
-    for kept in _believed_later(writable):
+    for pinned in believed.pinned:
+        yield from ("--bind", str(pinned), str(pinned))
+    for kept in (*believed.read_only, *believed.absent):
         yield from ("--ro-bind", str(kept), str(kept))
     if network:
         resolver = Path("/etc/resolv.conf").resolve()
@@ -118,18 +129,6 @@ def narrow_view(readable: Sequence[Path], private: Path, folder: Path) -> Iterat
     if not any(path.is_relative_to(TEMPORARY[0]) for path in readable):
         yield from ("--bind", str(private), str(TEMPORARY[0]))
     yield from ("--remount-ro", "/", "--unshare-net", "--chdir", str(folder))
-
-
-def _believed_later(roots: Sequence[Path]) -> Iterator[Path]:
-    """Give what the harness and git will act on outside: commands see it and cannot change it.
-
-    Only what exists can be held so. A link is left out: what it leads to is judged where it is.
-    """
-    for root in roots:
-        for name in KEPT:
-            path = root / name
-            if path.exists() and path.resolve() == path:
-                yield path
 
 
 def _only_hidden(folder: Path, writable: Sequence[Path]) -> bool:

@@ -42,7 +42,8 @@ async def execute(ctx: Context[Any], record: Record, work: Work, timeout_s: floa
         asyncio.CancelledError: the call was cancelled; all is gone by then, and recorded.
     """
     try:
-        with work.sandbox.around(ctx.working_directory, work.folder.path) as confinement:
+        around = work.sandbox.around(ctx.working_directory, work.folder.path, record.tell)
+        with around as confinement:
             async with running(
                 work.argv,
                 cwd=work.folder.path,

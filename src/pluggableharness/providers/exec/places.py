@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from typing import Final
 from pluggableharness.providers.exec.script import program_text
 from pluggableharness.sdk import ConcurrencyConflict, ExecutionFailed, InvalidArguments, NotFound
 from pluggableharness.sdk.jail import best, open_directory
+from pluggableharness.sdk.naming import named
 
 ROOT: Final = Path("/")
 
@@ -56,21 +58,28 @@ def named_folder(working_directory: Path, asked: str, approved: str | None) -> F
     """Return the folder that a call names; raises as `folder_of` does."""
     program_text(asked, "working_directory")
     folder = working_directory / (approved or asked)
-    if not folder.exists():
-        raise NotFound(f"working_directory: {folder} does not exist")
-    if not folder.is_dir():
-        raise InvalidArguments(f"working_directory: {folder} is not a folder")
+    try:
+        status = folder.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound(f"working_directory: {named(str(folder))} does not exist") from None
+    except OSError as error:
+        said = f"working_directory: {named(str(folder))}: {error.strerror}"
+        raise InvalidArguments(said) from None
+    if not stat.S_ISDIR(status.st_mode):
+        raise InvalidArguments(f"working_directory: {named(str(folder))} is not a folder")
     return Folder(folder, identity=_identity(folder, asked) if approved else None)
 
 
 def _identity(folder: Path, asked: str) -> tuple[int, int]:
     """Return device and inode of a folder on whose way no link is."""
     try:
-        descriptor = open_directory(best(), tuple(os.fsencode(folder).split(b"/")[1:]))
+        descriptor = open_directory(
+            best(), tuple(name for name in os.fsencode(folder).split(b"/") if name)
+        )
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise led_elsewhere(asked) from None
-        raise ExecutionFailed(f"working_directory: {folder}: {error.strerror}") from None
+        raise ExecutionFailed(f"working_directory: {named(str(folder))}: {error.strerror}") from None
     try:
         status = os.fstat(descriptor)
     finally:
@@ -81,6 +90,6 @@ def _identity(folder: Path, asked: str) -> tuple[int, int]:
 def led_elsewhere(asked: str | Path) -> ConcurrencyConflict:
     """Make the error for a folder that is another by the time that it is used."""
     return ConcurrencyConflict(
-        f"working_directory: {asked} leads elsewhere now than when this call was approved; nothing "
+        f"working_directory: {named(str(asked))} leads elsewhere now than when this call was approved; nothing "
         "was run. Look what is there, then call again."
     )

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from pluggableharness.providers.exec.believed import why_refused
 from pluggableharness.providers.exec.kept import KeptOutput
 from pluggableharness.sdk.processes import Chunk, Ending
 
@@ -15,7 +16,7 @@ class Record:
 
     def __init__(self, working_directory: Path, note: str | None) -> None:
         self._began = time.monotonic()
-        self._note = note
+        self._notes = [note] if note else []
         self._output = KeptOutput(working_directory)
         self._ending: Ending | None = None
 
@@ -27,10 +28,15 @@ class Record:
             case Ending():
                 self._ending = event
 
+    def tell(self, note: str) -> None:
+        """Take what a reader of the result has to know."""
+        self._notes.append(note)
+
     async def fields(self) -> dict[str, Any]:
         """Return the fields of the result that are known, without those that say nothing."""
         shown = await self._output.shown()
-        notes = [note for note in (self._note, shown.note) if note]
+        said = (*self._notes, shown.note, why_refused(shown.text))
+        notes = [note for note in said if note]
         fields = {
             "exit_code": self._ending and self._ending.exit_code,
             "signal": self._ending and self._ending.signal,

@@ -6,8 +6,8 @@ Chooses between bubblewrap, Landlock and nothing (C14). What each does is theirs
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import Final
 
 from pluggableharness.providers.exec import bubblewrap, landlock, seccomp
+from pluggableharness.providers.exec.believed import (
+    Believed,
+    by_comparing,
+    by_mounts,
+    folders_to_hold,
+)
 from pluggableharness.providers.exec.private import private_directory
+from pluggableharness.providers.exec.standing_in import stand_ins
+from pluggableharness.providers.exec.undoing import Snapshot
 from pluggableharness.sdk import ExecutionFailed, PermissionDenied
 from pluggableharness.sdk.processes import Confinement
 
@@ -102,8 +110,12 @@ class Sandbox:
         }
 
     @contextmanager
-    def around(self, working_directory: Path, folder: Path) -> Iterator[Confinement | None]:
+    def around(
+        self, working_directory: Path, folder: Path, tell: Callable[[str], None]
+    ) -> Iterator[Confinement | None]:
         """Give what confines one command that runs in `folder`; None for nothing.
+
+        What the command had changed and was not to, `tell` is told once it has been undone.
 
         Raises:
             PermissionDenied: the folder is none that a sandboxed command sees.
@@ -112,19 +124,33 @@ class Sandbox:
         if not self.confines or not isinstance(self.found, Mechanism):
             yield None
             return
-        try:
-            private = private_directory()
-            confinement = self._confinement(
-                self.found, working_directory, private, folder.resolve()
-            )
-        except OSError as error:
-            raise ExecutionFailed(f"the sandbox cannot be made: {error}") from error
-        try:
-            yield confinement
-        finally:
-            for descriptor in {*confinement.descriptors, confinement.rules, confinement.filter}:
-                if descriptor >= 0:
-                    os.close(descriptor)
+        with ExitStack() as held:
+            try:
+                believed, before = self._held(self.found, working_directory, held)
+                confinement = self._confinement(
+                    self.found, working_directory, folder.resolve(), believed
+                )
+            except OSError as error:
+                raise ExecutionFailed(f"the sandbox cannot be made: {error}") from error
+            try:
+                yield confinement
+            finally:
+                for descriptor in {*confinement.descriptors, confinement.rules, confinement.filter}:
+                    if descriptor >= 0:
+                        os.close(descriptor)
+                for said in before.undo():
+                    tell(said)
+
+    def _held(self, found: Mechanism, here: Path, held: ExitStack) -> tuple[Believed, Snapshot]:
+        """Return what mounts are to hold during a command, and what is compared after it."""
+        if self.mode is Mode.READ_ONLY:
+            return Believed(), Snapshot(())
+        folders = folders_to_hold(self._seen(here), here.resolve())
+        if not found.bubblewrap:
+            return Believed(), Snapshot(by_comparing(folders).watched)
+        believed = by_mounts(folders)
+        believed.absent = held.enter_context(stand_ins(believed.absent))
+        return believed, Snapshot(believed.watched)
 
     def says(self) -> str:
         """Return a few words for the person at the gate."""
@@ -136,14 +162,44 @@ class Sandbox:
         below = ", ".join(self.roots) or "the working directory"
         return f"sandboxed (writes only below {below}, {network})"
 
+    @property
+    def holds_at_all_times(self) -> bool:
+        """Whether these files cannot be changed, instead of being put back or not held at all."""
+        by_mounts = isinstance(self.found, Mechanism) and bool(self.found.bubblewrap)
+        return self.mode is Mode.READ_ONLY or (self.confines and by_mounts)
+
+    def holds(self) -> str:
+        """Return what keeps the files that the harness and git act on later (K5a)."""
+        if not self.confines or not isinstance(self.found, Mechanism):
+            return (
+                "nothing: a command may change agent.hcl, .agent, .git/config and .git/hooks, and "
+                "so what the next session and the next git run"
+            )
+        if self.mode is Mode.READ_ONLY:
+            return "the sandbox: commands write nothing"
+        where = "of the roots and the working directory"
+        if not self.found.bubblewrap:
+            return (
+                f"a comparison: what a command changes of agent.hcl, .agent/*.hcl, .git/config and "
+                f".git/hooks {where} is there until the command has ended, and put back then. "
+                "Start no other session and no git there meanwhile. In deeper folders, and when "
+                "the harness is killed before that, nothing holds them"
+            )
+        return (
+            f"mounts: no command can change or create agent.hcl, .agent, .git/config and "
+            f".git/hooks {where}. A new .git is looked at once the command has ended. In deeper "
+            "folders nothing holds them"
+        )
+
     def _seen(self, working_directory: Path) -> tuple[Path, ...]:
         """Return the roots where they are now: one may be a link."""
         roots = self.roots or (str(working_directory),)
         return tuple((working_directory / root).expanduser().resolve() for root in roots)
 
     def _confinement(
-        self, found: Mechanism, here: Path, private: Path, folder: Path
+        self, found: Mechanism, here: Path, folder: Path, believed: Believed
     ) -> Confinement:
+        private = private_directory()
         writable = () if self.mode is Mode.READ_ONLY else self._seen(here)
         if self.narrow and not any(folder.is_relative_to(root) for root in self._seen(here)):
             raise PermissionDenied(
@@ -167,7 +223,7 @@ class Sandbox:
             )
         descriptor = _readable(found.machine, seccomp.NETWORK)
         view = (
-            bubblewrap.view(writable, private, folder, network=self.network)
+            bubblewrap.view(writable, private, folder, network=self.network, believed=believed)
             if readable is None
             else bubblewrap.narrow_view(readable, private, folder)
         )
