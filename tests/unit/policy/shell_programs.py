@@ -455,7 +455,7 @@ UNEXPECTED = (
     ("tcpdump -w f", ["f"]),
     ("openssl x -out f", ["f"]),
     ("nohup sort -o f a", ["f"]),
-    ("xargs tee f < a", ["f"]),
+    ("nohup tee f < a", ["f"]),
     ("sh -c 'uniq a f'", ["f"]),
 )
 

@@ -121,6 +121,23 @@ def test_an_allow_of_a_program_that_is_there_to_write_need_not_look_at_writes(
     assert decision(command, elsewhere) is Decision.ASK
 
 
+@pytest.mark.req("K7")
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("xargs rm < a", "find . -name x -exec rm {} +", "xargs -I% cp a % < b", "rm d/*.o"),
+        *("cp a $(cat b)", "tee $(cat b)", 'sort -o "$(cat b)" a', "xargs nohup touch < a"),
+    ],
+)
+def test_a_write_to_what_is_not_named_makes_a_look_at_writes_unusable(command: str) -> None:
+    assert shell_view(command).unsure
+    secrets = "writes.exists(p, p.startsWith('secrets/'))"
+    assert decision(command, secrets, Action.DENY) is Decision.ASK
+    assert decision(command, secrets, Action.FORBID) is Decision.DENY
+    assert decision(command, f"{EVERYTHING} && writes.all(w, w != '')") is Decision.ASK
+    assert decision("cp -r d/* e", secrets, Action.FORBID) is Decision.ASK, "no rule speaks of it"
+
+
 @pytest.mark.req("K5a")
 @pytest.mark.parametrize(
     "command",

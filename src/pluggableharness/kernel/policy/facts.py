@@ -93,6 +93,8 @@ class Facts:
             return self._unmet_without_shell(condition, action)
         if self._view.unusable:
             return Answer(Held.UNUSABLE, f"the command is unusable: {self._view.unusable}")
+        if self._view.unsure and "writes" in condition.needs:
+            return Answer(Held.UNUSABLE, self._view.unsure)
         if action is not Action.ALLOW:
             return None
         return self._unmentioned(condition)

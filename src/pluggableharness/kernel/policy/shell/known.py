@@ -145,11 +145,11 @@ OTHERS: Final[Mapping[str, Shape]] = {
         ),
         writes=names(
             "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr "
-            "--libcurl --etag-save --hsts --alt-svc --output-dir"
+            "--libcurl --etag-save --hsts --alt-svc"
         ),
         runs=names(
-            "-O -J -K -T -Q --remote-name --remote-name-all --remote-header-name --config "
-            "--upload-file --quote --engine --proto-default --netrc-file --unix-socket"
+            "-O -J -K -T -Q --output-dir --remote-name --remote-name-all --remote-header-name "
+            "--config --upload-file --quote --engine --proto-default --netrc-file --unix-socket"
         ),
         flags=names("--cookie --trace-time --trace-ids --include --head --data-raw"),
         refused={"-w": _WRITE_OUT, "--write-out": _WRITE_OUT},

@@ -20,7 +20,7 @@ from pluggableharness.kernel.policy.shell.known import (
     TAR_WRITES,
     WRITERS,
 )
-from pluggableharness.kernel.policy.shell.options import Shape, judged, names
+from pluggableharness.kernel.policy.shell.options import Shape, Targets, judged, names
 from pluggableharness.kernel.policy.shell.readers import READERS
 from pluggableharness.kernel.policy.shell.sed import simple_script
 from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word
@@ -41,12 +41,14 @@ class Inner:
 @dataclass(frozen=True, slots=True)
 class Inside:
     """What a command does by its own words: what it runs, the files that it writes, and the
-    options of which nothing is known. `told` says that its name tells that it writes."""
+    options of which nothing is known. `told` says that its name tells that it writes, `aims` that
+    it writes operands."""
 
     inner: tuple[Inner, ...] = ()
     writes: tuple[str, ...] = ()
     unproven: tuple[str, ...] = ()
     told: bool = False
+    aims: bool = False
 
 
 _UNKNOWN: Final = Shape()
@@ -222,7 +224,8 @@ def _by_shape(base: str, rest: Sequence[Word]) -> Inside:
     given = first in ("", "-") or first.startswith(("/dev/", "/proc/"))
     if interpreter is not None and given and not _asks_version(rest):
         raise NotUnderstood(f"{base} runs what it is given")
-    return Inside((), tuple(found.writes), tuple(found.unproven), told=shape.trade)
+    aims = shape.targets is not Targets.NONE
+    return Inside((), tuple(found.writes), tuple(found.unproven), told=shape.trade, aims=aims)
 
 
 def _stem(base: str) -> str:

@@ -51,8 +51,8 @@ class ShellView:
 
     `unusable` is empty, or says why none of the rest can be relied on. `writes` and `reads` are
     the files of redirects, as written, and `writes` also those that programs known to write are
-    given; `unexpected` are the ones of which no program's name tells. A wrapper stands among
-    `commands` before what it runs.
+    given; `unexpected` are the ones of which no program's name tells, and `unsure` says why there
+    may be more than these, or is empty. A wrapper stands among `commands` before what it runs.
     """
 
     commands: tuple[Command, ...] = ()
@@ -60,6 +60,7 @@ class ShellView:
     reads: tuple[str, ...] = ()
     unusable: str = ""
     unexpected: tuple[str, ...] = ()
+    unsure: str = ""
 
 
 @lru_cache(maxsize=512)
@@ -85,6 +86,7 @@ class _Gathered:
     unexpected: list[str] = field(default_factory=list)
     expected: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
+    unsure: str = ""
 
     def line(self, line: str, depth: int) -> None:
         if len(line) > _MOST_CHARACTERS:
@@ -107,6 +109,7 @@ class _Gathered:
             tuple(dict.fromkeys((*unexpected, *self._moved(self.expected)))),
             tuple(dict.fromkeys(self.reads)),
             unexpected=tuple(dict.fromkeys(unexpected)),
+            unsure=self.unsure,
         )
 
     def _command(
@@ -120,6 +123,9 @@ class _Gathered:
         does = inside(program, words)
         written = [path for path in does.writes if path not in _NO_FILES]
         (self.expected if does.told else self.unexpected).extend(written)
+        loose = [one.value for one in words[1:] if not one.fixed]
+        if (does.aims and completed) or any(path in one for path in written for one in loose):
+            self.unsure = f"{program} writes files that the command does not name"
         self.commands.append(
             Command(program, argv, tuple(simple.writes), unknown, unproven=does.unproven)
         )
