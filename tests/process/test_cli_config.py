@@ -180,6 +180,36 @@ def test_a_version_that_is_not_asked_for_is_refused(harness: Harness) -> None:
     assert refused.returncode == 2
 
 
+@pytest.mark.req("K28", "F1")
+@pytest.mark.parametrize(
+    ("settings", "printed"),
+    [
+        ("", ["warning", "error"]),
+        ('settings {\n  log_level = "error"\n}\n', ["error"]),
+        ('settings {\n  log_level = "info"\n}\n', ["info", "warning", "error"]),
+        ('settings {\n  log_level = "debug"\n}\n', ["debug", "info", "warning", "error"]),
+    ],
+)
+def test_log_level_says_how_much_of_the_log_is_printed_and_who_said_it(
+    harness: Harness, settings: str, printed: list[str]
+) -> None:
+    with_provider(harness, "")
+    provider = harness.project / "mine.py"
+    levels = 'for level in ("debug", "info", "warn", "error"):\n        '
+    provider.write_text(
+        provider.read_text().replace(
+            '"""Do nothing."""', f'"""Log."""\n    {levels}await ctx.log(level, "said\\x1b[2K")'
+        )
+    )
+    file = harness.project / "agent.hcl"
+    file.write_text(file.read_text() + settings)
+    called = harness.run("call", "mine.other", "--json")
+    assert called.stderr.splitlines() == [
+        f"harness: {level}: provider.mine: said\\x1b[2K" for level in printed
+    ]
+    assert "said" not in called.stdout
+
+
 @pytest.mark.req("F4")
 def test_an_operation_that_changed_is_refused_until_it_is_accepted(harness: Harness) -> None:
     with_provider(harness, "")

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.exits import DENIED, DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
+from pluggableharness.cli.loaded import loaded_spec, provider_of
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.first_party import NAMES
 from pluggableharness.kernel.frontends.call_output import CallOutput, show
 from pluggableharness.kernel.frontends.json_lines import CallLines
 from pluggableharness.kernel.frontends.json_shapes import node
@@ -23,7 +23,6 @@ from pluggableharness.kernel.frontends.json_values import ascii_line, pretty
 from pluggableharness.kernel.frontends.text import escaped
 from pluggableharness.kernel.kernel import Kernel, Setup, opened
 from pluggableharness.kernel.plugins.spec import ProviderSpec
-from pluggableharness.kernel.schema.nearest import nearest
 from pluggableharness.kernel.turn.denial import was_denied
 
 _EPILOG = """\
@@ -64,11 +63,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 async def _call(options: argparse.Namespace) -> int:
-    provider, dot, _ = options.operation.partition(".")
-    if not dot:
-        raise UsageError(
-            f"'{options.operation}' is not PROVIDER.OPERATION; `harness tools` lists them"
-        )
+    provider = provider_of(options.operation)
     directory = working_directory(options.cwd)
     if options.provider is None:
         project = configured(directory, os.environ)
@@ -91,20 +86,7 @@ async def _call(options: argparse.Namespace) -> int:
 
 
 def _spec(project: Setup, name: str) -> ProviderSpec:
-    loaded = {spec.name: spec for spec in project.providers}
-    if name not in loaded and name in NAMES:
-        raise UsageError(
-            f"{name} is built in, but required_providers of agent.hcl does not name it; "
-            f'add there {name} = {{ source = "builtin" }}'
-        )
-    if name not in loaded:
-        near = nearest(name, loaded)
-        hint = f"did you mean {near}?" if near else "the project loads none."
-        raise UsageError(
-            f"there is no provider '{name}' here; {hint} There are: {', '.join(loaded)}. "
-            "For another, give --provider"
-        )
-    spec = loaded[name]
+    spec = loaded_spec(project, name, "For another, give --provider")
     if name == "filesystem":
         # What a person calls by hand, they know: having read the file first is for models (K4).
         return replace(spec, config={**spec.config, "require_read": False})

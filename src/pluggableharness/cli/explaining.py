@@ -3,10 +3,12 @@
 import argparse
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
+from pluggableharness.cli.loaded import loaded_spec, provider_of
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.config.git_config import Distrusted
 from pluggableharness.kernel.config.lock import operation_digest
@@ -47,7 +49,8 @@ async def _explain(options: argparse.Namespace) -> int:
 
 async def _call(setup: Setup, options: argparse.Namespace) -> Call:
     """The call as a model would make it. Raises UsageError for one that could not be made."""
-    async with opened(setup) as kernel:
+    provider = loaded_spec(setup, provider_of(options.operation), "`harness tools` lists them")
+    async with opened(replace(setup, providers=(provider,))) as kernel:
         offered = await kernel.operations()
         operation = await kernel.operation(options.operation)
     arguments = read_arguments(operation, options.pairs, options.args)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine
 
 from pluggableharness.cli.exits import INTERRUPTED, USAGE
 from pluggableharness.cli.kernel_log import show_log
+from pluggableharness.cli.kernel_log import show_log
 from pluggableharness.cli.privacy import keep_others_out
 from pluggableharness.kernel.domain.errors import HarnessError, RecordFailed
 from pluggableharness.kernel.frontends.keys import restore_terminals
@@ -23,6 +24,7 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def run_until_done(work: Callable[[], Coroutine[None, None, int]]) -> int:
     """Run the work and give back its exit code, or what an error or an interrupt makes of it."""
     keep_others_out()
+    show_log()
     show_log()
     try:
         return asyncio.run(_under_signals(work))

@@ -1,5 +1,6 @@
 """From a project's configuration to the `Setup` of a kernel (F3, F4, F8, F9)."""
 
+import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,7 +57,8 @@ class ProvidersChanged(UsageError):
 def configured(
     directory: Path, environment: Mapping[str, str], profile: str | None = None
 ) -> Setup:
-    """The setup of the project that a directory is in; its warnings go to stderr.
+    """The setup of the project that a directory is in; its warnings go to stderr, and what its
+    `log_level` lets through of what the kernel logs to whoever listens to that.
 
     Without an agent.hcl that is every built-in provider with its defaults. `profile` is what
     sessions are to run under; None, where there are none, is the default one.
@@ -76,6 +78,7 @@ def configured(
         )
     for warning in config.warnings:
         print(f"warning: {warning}", file=sys.stderr)
+    logging.getLogger("pluggableharness").setLevel(config.settings.log_level.upper())
     name = DEFAULT_PROFILE.name if profile is None else profile
     return setup_of(config, directory, environment, profile=name)
 

@@ -1,0 +1,35 @@
+"""The one provider that a command speaks of: among those that the project loads, or the reason
+why not."""
+
+from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.first_party import NAMES
+from pluggableharness.kernel.kernel import Setup
+from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.schema.nearest import nearest
+
+
+def provider_of(operation: str) -> str:
+    """The provider's part of a full name. Raises UsageError for a name without one."""
+    provider, dot, _ = operation.partition(".")
+    if not dot:
+        raise UsageError(f"'{operation}' is not PROVIDER.OPERATION; `harness tools` lists them")
+    return provider
+
+
+def loaded_spec(project: Setup, name: str, hint: str = "") -> ProviderSpec:
+    """The project's provider of that name; `hint` says what else could be done without it.
+
+    Raises UsageError that says how to load it, or which are loaded.
+    """
+    loaded = {spec.name: spec for spec in project.providers}
+    if name in loaded:
+        return loaded[name]
+    if name in NAMES:
+        raise UsageError(
+            f"{name} is built in, but required_providers of agent.hcl does not name it; "
+            f'add there {name} = {{ source = "builtin" }}'
+        )
+    near = nearest(name, loaded)
+    guess = f"did you mean {near}?" if near else "the project loads none."
+    there = f"there is no provider '{name}' here; {guess} There are: {', '.join(loaded)}."
+    raise UsageError(f"{there} {hint}".rstrip())
