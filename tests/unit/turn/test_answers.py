@@ -15,6 +15,7 @@ from pluggableharness.kernel.domain.news import News, PlanReady
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
 from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem, Scope
+from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Review, Reviewer, Verdict
 from pluggableharness.kernel.turn.edits import told_edit
 from pluggableharness.kernel.turn.ports import TurnPorts
@@ -178,8 +179,8 @@ async def test_the_model_reads_the_reason_that_a_person_gives() -> None:
 
 @pytest.mark.req("K10")
 def test_whatever_was_changed_of_the_arguments_is_named_and_bounded() -> None:
-    written = {"same": 1, "old": "a" * 500, "gone": [1], "typed": 1}
-    ran = {"same": 1, "old": "b" * 20_000, "typed": True, "new": {"k": "é"}}
+    written: JsonObject = {"same": 1, "old": "a" * 500, "gone": [1], "typed": 1}
+    ran: JsonObject = {"same": 1, "old": "b" * 20_000, "typed": True, "new": {"k": "é"}}
     note = told_edit(written, ran)
     assert "same" not in note
     assert "gone is no longer given (was [1])" in note
