@@ -17,7 +17,7 @@ from pluggableharness.kernel.policy.conditions import (
 )
 from pluggableharness.kernel.policy.rules import Action, Rule
 from pluggableharness.kernel.policy.shell import ShellView, shell_view
-from pluggableharness.kernel.policy.subjects import command_line, paths, relative
+from pluggableharness.kernel.policy.subjects import command_line, paths, relative, written
 
 if TYPE_CHECKING:
     from cel import Context
@@ -152,9 +152,9 @@ class Facts:
     @cached_property
     def _writes(self) -> list[str]:
         if self._line is not None:
-            return [relative(path, self._call) for path in self._view.writes]
+            return written(self._view.writes, self._call)
         writes = self._call.operation.kind is Kind.RESOURCE
-        return [relative(path, self._call) for path in paths(self._call)] if writes else []
+        return written(paths(self._call), self._call) if writes else []
 
     @cached_property
     def _reads(self) -> list[str]:

@@ -19,7 +19,8 @@ from pluggableharness.kernel.policy.floor import protected_write
 from pluggableharness.kernel.policy.rules import Action, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView
 from pluggableharness.kernel.policy.shell.programs import needs_subcommand, runs_anything
-from pluggableharness.kernel.policy.subjects import command_line, host, paths, relative
+from pluggableharness.kernel.policy.subjects import command_line, host, paths
+from pluggableharness.kernel.policy.subjects import written as written_by
 
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
 _SUBCOMMANDS_OF_SCRIPTS = frozenset(["run", "run-script"])
@@ -110,7 +111,7 @@ def _candidates(call: Call, view: ShellView | None) -> Iterator[_Candidate]:
     if view is not None and line is not None:
         yield from _of_the_shell(line, view)
         return
-    found = list(dict.fromkeys(relative(path, call) for path in paths(call)))
+    found = written_by(paths(call), call)
     address = host(call)
     if address is not None:
         yield _of_the_host(call, *address)

@@ -5,7 +5,7 @@ name too many makes one question more.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from posixpath import join, normpath
@@ -92,6 +92,21 @@ def destination(call: Call, absolute: str) -> str:
         return here
     below = real_here.rstrip("/") + "/"
     return join(here, real[len(below) :]) if real.startswith(below) else real
+
+
+def written(named: Iterable[str], call: Call) -> list[str]:
+    """Paths that a call writes to, as rules speak of them: as they say, and where they lead.
+
+    So a rule about a folder covers no link in it that leads out, and one about a file holds for
+    every link to it (K5a).
+    """
+    found: dict[str, None] = {}
+    for path in named:
+        found[relative(path, call)] = None
+        leads_to = destination(call, join(call.context.working_directory, path))
+        if leads_to:
+            found[relative(leads_to, call)] = None
+    return list(found)
 
 
 def redirections(call: Call) -> Iterator[tuple[str, str]]:
