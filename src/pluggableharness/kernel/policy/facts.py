@@ -113,17 +113,15 @@ class Facts:
         """What an allow must speak of before it may cover it (K7)."""
         if "commands" not in condition.needs:
             return Answer(Held.NO, "an allow of a shell command must look at commands")
-        unminded = self._unminded_writes(condition)
+        unminded = self._unminded_writes(condition) if self._view.unexpected else ()
         if unminded:
             files = ", ".join(unminded)
             return Answer(Held.NO, f"it writes {files}, which the condition does not look at")
-        for command in self._view.commands:
-            for word in command.unproven:
-                if condition.texts.isdisjoint((word, word.partition("=")[0])):
-                    why = "which may do anything: the condition does not name it"
-                    return Answer(Held.NO, f"{command.program} is given {word}, {why}")
-        unknown = any(command.substitutes for command in self._view.commands)
-        if unknown and not condition.minds_substitutes:
+        for program, word in self._unproven:
+            if condition.texts.isdisjoint((word, word.partition("=")[0])):
+                why = "which may do anything: the condition does not name it"
+                return Answer(Held.NO, f"{program} is given {word}, {why}")
+        if self._substitutes and not condition.minds_substitutes:
             return Answer(
                 Held.NO,
                 "another command makes some of its words: the condition does not look at"
@@ -140,6 +138,15 @@ class Facts:
             return written
         redirected = {path for one in self._view.commands for path in one.redirects_to}
         return tuple(path for path in written if path not in redirected)
+
+    @cached_property
+    def _unproven(self) -> tuple[tuple[str, str], ...]:
+        commands = self._view.commands
+        return tuple((one.program, word) for one in commands for word in one.unproven)
+
+    @cached_property
+    def _substitutes(self) -> bool:
+        return any(command.substitutes for command in self._view.commands)
 
     @cached_property
     def _view(self) -> ShellView:
