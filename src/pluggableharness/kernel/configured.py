@@ -165,7 +165,8 @@ def _spec(provider: ProviderConfig, found: Found, environment: Mapping[str, str]
         spec = first_party(provider.name, provider.config)
     else:
         spec = ProviderSpec(provider.name, found.command, provider.config)
-    passed = {name: environment[name] for name in provider.environment if name in environment}
+    named = (*provider.environment, *filter(None, (provider.origin.token_variable,)))
+    passed = {name: environment[name] for name in named if name in environment}
     instance = Instance(provider.instance) if provider.instance else spec.instance
     judge = partial(late_problems, provider.written)
     return replace(spec, environment=passed, instance=instance, judge=judge)
@@ -274,7 +275,7 @@ def _version_problems(
 
 def _operation_problems(config: Config, names: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     for one in config.providers:
-        for operation in (*one.disabled, *one.timeouts):
+        for operation in (*one.disabled, *one.timeouts, *one.overrides):
             problem = tool_problem(f"{one.name}.{operation}", names)
             if problem:
                 yield f"{one.place}: {problem}"

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, T
 
 from msgspec import Struct
 
-from pluggableharness.sdk.arguments import ArgumentReader
+from pluggableharness.sdk.arguments import ArgumentReader, violations, without_nulls
 from pluggableharness.sdk.context import Context
-from pluggableharness.sdk.failures import DeclarationError
+from pluggableharness.sdk.failures import DeclarationError, InvalidArguments
 from pluggableharness.sdk.results import result_encoder
 from pluggableharness.sdk.shapes import Direction, Kind, Shape, Unshapely, shape_of
 
@@ -130,6 +130,53 @@ class Operation(Generic[P, R]):
             raise DeclarationError(f"the render of {self.name!r}", ["is async, expected plain"])
         self.renderer = function
         return function
+
+
+class GivenOperation(Operation[..., Mapping[str, Any]]):
+    """An operation whose declaration is given and not derived: for bridges to other protocols.
+
+    The function takes the arguments by name, checked against their shape, and returns the
+    payload.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Awaitable[Mapping[str, Any]]],
+        name: str,
+        traits: Traits,
+        description: str,
+        arguments: Shape,
+        result: Shape,
+    ) -> None:
+        """Take the declaration. `arguments` and `result` are objects.
+
+        Raises:
+            DeclarationError: with every violation of P1 that lies outside the schemas.
+        """
+        self.function = function
+        self.name = name
+        self.traits = traits
+        self.description = description
+        self.previewer = None
+        self.renderer = None
+        problems = [*_naming_problems(self), *_trait_problems(traits)]
+        if problems:
+            raise DeclarationError(f"operation {name!r}", problems)
+        self.arguments = arguments
+        self.result = result
+        self.payload = dict
+
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments as they came, without the nulls of what is optional (P8).
+
+        Raises:
+            InvalidArguments: naming each bad field, what was expected and what came.
+        """
+        given = without_nulls(self.arguments, arguments)
+        found = list(violations(self.arguments, given, ""))
+        if found:
+            raise InvalidArguments("; ".join(found), details={"violations": found})
+        return given
 
 
 class _Signature(Struct, frozen=True):

@@ -181,6 +181,13 @@ class Provider(Generic[S]):
         """The version that Describe tells."""
         return self._version if self._version is not None else _version_of(self.module)
 
+    async def prepare(self) -> None:
+        """Do what has to be done before the provider can say what it offers; here, nothing.
+
+        For bridges, which override it: called once, in the loop that serves. A ToolFailure is
+        why the provider cannot be loaded.
+        """
+
     def serve(self) -> NoReturn:
         """Serve as a plugin until the host asks to stop, then end the process.
 

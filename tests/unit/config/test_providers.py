@@ -7,6 +7,7 @@ import pytest
 from unit.config.reading_files import KNOWN, problems, read
 
 from pluggableharness.kernel.config.config import Origin, OriginKind
+from pluggableharness.kernel.config.show import shown
 from pluggableharness.kernel.config.versions import satisfies
 
 
@@ -40,10 +41,18 @@ required_providers {{
 @pytest.mark.parametrize(
     ("requirement", "expected"),
     [
-        (
-            'x = { source = "mcp", command = ["s"] }',
-            "MCP servers are not available",
-        ),
+        ('x = { source = "mcp" }', "an MCP server has either command ="),
+        ('x = { source = "mcp", command = ["s"], address = "http://a" }', "has either command ="),
+        ('x = { source = "mcp", command = "s" }', "a server is started by a list"),
+        ('x = { source = "mcp", command = [] }', "a server is started by a list"),
+        ('x = { source = "mcp", command = ["s", 1] }', "a server is started by a list"),
+        ('x = { source = "mcp", command = ["./gone"] }', "/project/gone is not there"),
+        ('x = { source = "mcp", address = "example.com" }', "an address is written like"),
+        ('x = { source = "mcp", command = ["s"], verson = "1" }', "did you mean version?"),
+        ('exec = { source = "builtin", command = ["s"] }', "required provider 'command'"),
+        ('x = { source = "mcp", command = ["s"], token = env("HOME") }', "is for an address"),
+        ('x = { source = "mcp", address = "http://a", token = "s3cret" }', 'exactly env("NAME")'),
+        ('x = { source = "mcp", address = "http://a", token = env("GONE") }', "GONE"),
         ('x = { source = "./missing" }', "/project/missing is not there"),
         ('x = { source = ["python3", "-u", "./p.py"] }', "/project/p.py is not there; './p.py' is"),
         ('exek = { source = "builtin" }', "did you mean exec?"),
@@ -60,6 +69,54 @@ def test_a_wrong_source_says_what_is_right(requirement: str, expected: str) -> N
     assert len(found) == 1
     assert found[0].startswith("2:")
     assert expected in found[0]
+
+
+@pytest.mark.req("F3", "K35")
+def test_an_mcp_server_has_a_command_or_an_address() -> None:
+    text = """
+required_providers {
+  local  = { source = "mcp", command = ["python3", "-m", "server", "--here"] }
+  remote = { source = "mcp", address = "https://example.com/mcp", token = env("HOME") }
+}
+provider "local" {
+  environment = ["KEY"]
+  operation "put" {
+    risk = "low"
+  }
+  operation "look" {
+    kind = "data_source"
+  }
+}
+"""
+    remote, local = read(text).providers
+    command = ("python3", "-m", "server", "--here")
+    assert local.origin == Origin(OriginKind.MCP, command)
+    assert local.overrides == {"put": {"risk": "low"}, "look": {"kind": "data_source"}}
+    address = "https://example.com/mcp"
+    assert remote.origin == Origin(OriginKind.MCP, address=address, token_variable="HOME")
+    again = read(shown(read(text), {})).providers
+    assert {one.name: (one.origin, one.overrides) for one in again} == {
+        one.name: (one.origin, one.overrides) for one in (remote, local)
+    }
+
+
+@pytest.mark.req("F1", "K35")
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ('operation "x" {\n kind = "write"\n}', "'kind' is one of data_source, resource"),
+        ('operation "x" {\n risk = "hgih"\n}', "did you mean high?"),
+        ('operation "x" {\n kind = "data_source"\n risk = "low"\n}', "has no risk"),
+        ('operation "x" {\n rsik = "low"\n}', "did you mean risk?"),
+        ('operation "x" {}', "needs a kind or a risk"),
+        ("operation {\n}", "needs one label"),
+        ('operation "x" {\n risk = "low"\n}\noperation "x" {\n risk = "low"\n}', "stands twice"),
+    ],
+)
+def test_a_wrong_override_says_what_is_right(block: str, expected: str) -> None:
+    text = 'required_providers {\n  s = { source = "mcp", address = "http://a" }\n}\n'
+    (found,) = problems(f'{text}provider "s" {{\n{block}\n}}\n')
+    assert expected in found
 
 
 @pytest.mark.req("F3")

@@ -18,6 +18,7 @@ class OriginKind(Enum):
     EXECUTABLE = "executable"
     PYTHON = "python"
     ANNOUNCED = "announced"
+    MCP = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,15 @@ class Origin:
 
     `command` is what an EXECUTABLE is started with, the program as an absolute path unless it
     is to be found by PATH; `module` what a PYTHON one runs. An ANNOUNCED one is found by its
-    name among the entry points of installed packages.
+    name among the entry points of installed packages. An MCP server has a `command` or an
+    `address`, the latter with the name of the variable that holds its token, if it wants one.
     """
 
     kind: OriginKind
     command: tuple[str, ...] = ()
     module: str = ""
+    address: str = ""
+    token_variable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class ProviderConfig:
     `config` holds its own settings, evaluated; `written` how each of them is written, by its
     path with dots. `instance` None is the provider's default; `timeouts` are seconds by
     operation; `environment` names variables to pass on; `disabled` names operations (F8).
+    `overrides` say the kind and risk of an MCP server's operations, by their names (K35).
     """
 
     name: str
@@ -68,6 +73,7 @@ class ProviderConfig:
     timeouts: Mapping[str, float] = field(default_factory=dict)
     environment: tuple[str, ...] = ()
     disabled: tuple[str, ...] = ()
+    overrides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

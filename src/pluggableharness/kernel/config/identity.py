@@ -4,9 +4,10 @@ Nothing is started and nothing of it imported.
 """
 
 import hashlib
+import json
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,7 @@ GROUP: Final = "pluggableharness.providers"
 """Entry points by which installed packages announce providers: NAME = "module"."""
 
 _DISTRIBUTION: Final = "pluggableharness"
+_BRIDGE: Final = "pluggableharness.bridges.inward"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ def locate(provider: ProviderConfig, root: Path) -> Found:
             return _module(provider)
         case OriginKind.ANNOUNCED:
             return _announced(provider)
+        case OriginKind.MCP:
+            return _mcp(provider, root)
 
 
 def _executable(provider: ProviderConfig, root: Path) -> Found:
@@ -64,6 +68,28 @@ def _executable(provider: ProviderConfig, root: Path) -> Found:
         (path, *arguments),
         Identity(" ".join(provider.origin.command), sha256=sums.hexdigest() if outside else ""),
     )
+
+
+def _mcp(provider: ProviderConfig, root: Path) -> Found:
+    """The bridge to a server; of one that is only an address there are no files to be pinned."""
+    origin = provider.origin
+    if origin.address:
+        command: tuple[str, ...] = ()
+        identity = Identity(f"mcp {origin.address}")
+    else:
+        found = _executable(provider, root)
+        source = f"mcp {' '.join(origin.command)}"
+        command, identity = found.command, replace(found.identity, source=source)
+    variables = (*provider.environment, *filter(None, (origin.token_variable,)))
+    server = {
+        "name": provider.name,
+        "command": command,
+        "address": origin.address,
+        "token_variable": origin.token_variable,
+        "environment": variables,
+        "overrides": provider.overrides,
+    }
+    return Found((*_python(_BRIDGE), json.dumps(server)), identity)
 
 
 def _file_digest(file: str, provider: ProviderConfig) -> bytes:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from pluggableharness.kernel.config.config import Known, ProviderConfig, Written
+from pluggableharness.kernel.config.config import Known, OriginKind, ProviderConfig, Written
+from pluggableharness.kernel.config.mcp_source import overrides
 from pluggableharness.kernel.config.reading import Fields, Reading, seconds
 from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import (
@@ -26,16 +27,18 @@ from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.schema.settings import setting_problems, with_defaults
 
 RESERVED: Final = ("instance", "environment", "disabled")
-"""Attributes that are the kernel's; `timeout` is its block (F8)."""
+"""Attributes that are the kernel's; `timeout` is its block (F8), and for an MCP server
+`operation` too."""
 
 
 def provider_block(
     reading: Reading, block: Block, known: Known | None, given: ProviderConfig
 ) -> ProviderConfig:
     """What `given` becomes by its block; `known` None when it has not declared itself yet."""
-    kernels, own = _split(block.body)
+    blocks = ("timeout", "operation") if given.origin.kind is OriginKind.MCP else ("timeout",)
+    kernels, own = _split(block.body, blocks)
     what = f'provider "{given.name}"'
-    fields = Fields(reading, kernels, what, RESERVED, ("timeout",))
+    fields = Fields(reading, kernels, what, RESERVED, blocks)
     members = dict(_members(own, ""))
     if known is not None:
         _check_secrets(reading, known.settings, members)
@@ -51,6 +54,7 @@ def provider_block(
         timeouts=_timeouts(reading, fields, given.name, known),
         environment=_environment(reading, fields),
         disabled=_disabled(reading, fields, given.name, known),
+        overrides=overrides(reading, [one for one in kernels.blocks if one.type == "operation"]),
     )
 
 
@@ -85,12 +89,12 @@ _MUST_NAME: Final = (
 )
 
 
-def _split(body: Body) -> tuple[Body, Body]:
-    """The kernel's part of a block, and the provider's own."""
+def _split(body: Body, blocks: Sequence[str]) -> tuple[Body, Body]:
+    """The kernel's part of a block, with blocks of these types, and the provider's own."""
     kernels = Body(
         body.span,
-        tuple(one for one in body.settings if one.name in (*RESERVED, "timeout")),
-        tuple(one for one in body.blocks if one.type in (*RESERVED, "timeout")),
+        tuple(one for one in body.settings if one.name in (*RESERVED, *blocks)),
+        tuple(one for one in body.blocks if one.type in (*RESERVED, *blocks)),
     )
     own = Body(
         body.span,

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from pluggableharness.kernel.config.commands import command_problem, located
 from pluggableharness.kernel.config.config import Known, Origin, OriginKind, ProviderConfig
+from pluggableharness.kernel.config.mcp_source import ATTRIBUTES as MCP_ATTRIBUTES
+from pluggableharness.kernel.config.mcp_source import mcp_origin
 from pluggableharness.kernel.config.provider_block import provider_block
 from pluggableharness.kernel.config.reading import Reading
 from pluggableharness.kernel.config.source import Span
@@ -21,6 +23,7 @@ from pluggableharness.kernel.config.versions import constraint_problem, satisfie
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.schema.nearest import nearest
 
+_ATTRIBUTES = ("source", "version")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
@@ -84,14 +87,16 @@ class Providers:
             return None
         spans = _key_spans(setting.value)
         for key in value:
-            if key not in ("source", "version", "command", "address"):
+            known = _ATTRIBUTES if value.get("source") != "mcp" else (*_ATTRIBUTES, *MCP_ATTRIBUTES)
+            if key not in known:
                 span = spans.get(key, setting.span)
-                reading.unknown(
-                    span, "attribute of a required provider", key, ("source", "version")
-                )
+                reading.unknown(span, "attribute of a required provider", key, known)
         version = self._constraint(value.get("version"), spans.get("version", setting.span))
         span = spans.get("source", setting.span)
-        origin = self._origin(setting.name, value.get("source"), span)
+        if value.get("source") == "mcp" and isinstance(setting.value, ObjectOf):
+            origin = mcp_origin(reading, self._root, value, setting.value, span)
+        else:
+            origin = self._origin(setting.name, value.get("source"), span)
         if origin is None:
             return None
         if origin.kind is OriginKind.BUILTIN and not satisfies(self._version, version):
@@ -116,10 +121,6 @@ class Providers:
                 return Origin(OriginKind.ANNOUNCED)
             case "builtin":
                 return self._builtin_origin(name, span)
-            case "mcp":
-                message = "MCP servers are not available in this version; remove this provider"
-                self._reading.wrong(span, message)
-                return None
             case str() if source.startswith("python:"):
                 return self._python(source.removeprefix("python:"), span)
             case str() if "/" in source:
@@ -128,7 +129,8 @@ class Providers:
                 return self._executable([str(word) for word in source], span)
         message = (
             "a source is \"builtin\", a path with a '/' in it, a list of a program and its "
-            'arguments, "python:MODULE", or left out for an installed package that announces itself'
+            'arguments, "python:MODULE", "mcp", or left out for an installed package that '
+            "announces itself"
         )
         self._reading.wrong(span, message)
         return None

@@ -19,6 +19,11 @@ _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)")
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
+def is_address(text: str) -> bool:
+    """Whether a text is the address of a server."""
+    return _ADDRESS.fullmatch(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A file that is being read: its text, what expressions may ask for, what is wrong so far."""
@@ -134,7 +139,7 @@ class Fields:
         """The address of a server."""
         expected = 'an address such as "http://localhost:4318"'
         value = self.string(name, expected)
-        if value is None or _ADDRESS.fullmatch(value):
+        if value is None or is_address(value):
             return value
         # It may come from the environment, and is then not for everyone's eyes.
         self.reading.wrong(self._settings[name].value.span, f"'{name}' is {expected}")

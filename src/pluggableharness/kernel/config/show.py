@@ -64,6 +64,14 @@ def _origin(provider: ProviderConfig) -> str:
             parts.append(f"source = {quoted('python:' + origin.module)}")
         case OriginKind.EXECUTABLE:
             parts.append(f"source = {written_value(list(origin.command))}")
+        case OriginKind.MCP:
+            parts.append('source = "mcp"')
+            if origin.command:
+                parts.append(f"command = {written_value(list(origin.command))}")
+            else:
+                parts.append(f"address = {quoted(origin.address)}")
+            if origin.token_variable:
+                parts.append(f"token = env({quoted(origin.token_variable)})")
         case OriginKind.ANNOUNCED:
             pass
     if provider.version:
@@ -83,6 +91,10 @@ def _provider(provider: ProviderConfig, values: Mapping[str, Json]) -> list[str]
     if provider.timeouts:
         timeouts = _aligned([(name, _seconds(s)) for name, s in provider.timeouts.items()])
         lines += ["timeout {", *(f"  {line}" for line in timeouts), "}"]
+    for name, said in provider.overrides.items():
+        pairs = [(word, written_value(value)) for word, value in said.items()]
+        inner = _aligned(pairs)
+        lines += [f"operation {quoted(name)} {{", *(f"  {line}" for line in inner), "}"]
     return lines
 
 

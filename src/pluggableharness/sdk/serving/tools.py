@@ -38,6 +38,7 @@ class ToolService:
         self._runner = runner
         self._kernel = kernel
         self._schema = b""
+        self._prepared: asyncio.Future[None] | None = None
         self._running = 0
         self._reports: set[asyncio.Task[None]] = set()
         self._idle = asyncio.Event()
@@ -64,13 +65,24 @@ class ToolService:
 
     async def get_schema(self, request: bytes, rpc: Rpc) -> bytes:
         """Answer with the declarations, made once (P1)."""
+        await self._prepare(rpc)
         if not self._schema:
             self._schema = messages.get_schema_response(self._runner.provider)
         return self._schema
 
     async def describe(self, request: bytes, rpc: Rpc) -> bytes:
         """Answer with name and version (P30)."""
+        await self._prepare(rpc)
         return messages.describe_response(self._runner.provider)
+
+    async def _prepare(self, rpc: Rpc) -> None:
+        """Wait until the provider can say what it offers, which is worked at once."""
+        if self._prepared is None:
+            self._prepared = asyncio.ensure_future(self._runner.provider.prepare())
+        try:
+            await asyncio.shield(self._prepared)
+        except ToolFailure as failure:
+            await rpc.abort(grpc.StatusCode.FAILED_PRECONDITION, _short(str(failure)))
 
     async def configure(self, request: bytes, rpc: Rpc) -> bytes:
         """Take the settings, or refuse them by the names of their fields (P28)."""
