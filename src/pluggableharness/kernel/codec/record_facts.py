@@ -1,5 +1,7 @@
 """The kernel's own kinds of the record, decisions and facts about sessions, as JSON (K27)."""
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from pluggableharness.kernel.codec.json_text import facts_bytes, json_bytes, json_value
@@ -82,6 +84,8 @@ def read_decision(payload: bytes) -> RecordedDecision:
         )
     except KeyError as missing:
         raise ValueError(f"a decision without {missing}") from None
+    except TypeError as error:
+        raise ValueError(f"a decision that is none: {error}") from None
 
 
 def started_payload(
@@ -131,15 +135,24 @@ def read_facts(payload: bytes) -> dict[str, Any]:
 
 
 def _verdict(facts: dict[str, Any]) -> Verdict:
-    downgraded, said = facts["downgraded_from"], facts.get("reviewer")
-    return Verdict(
-        Decision(facts["decision"]),
-        facts["decided_by"],
-        facts["reason"],
-        None if downgraded is None else Decision(downgraded),
-        edited=facts.get("edited", ""),
-        opinion=None if said is None else Opinion(Opined(said["answer"]), said["reason"]),
+    said = facts.get("reviewer")
+    verdict = _plain_verdict(
+        facts["decision"], facts["decided_by"], facts["reason"], facts["downgraded_from"]
     )
+    edited = facts.get("edited", "")
+    if said is None and not edited:
+        return verdict
+    opinion = None if said is None else Opinion(Opined(said["answer"]), said["reason"])
+    return replace(verdict, edited=edited, opinion=opinion)
+
+
+@lru_cache(maxsize=256)
+def _plain_verdict(
+    decision: str, decided_by: str, reason: str, downgraded_from: str | None
+) -> Verdict:
+    """Most verdicts of a record are the same few, and a replay reads one for each call (S13)."""
+    downgraded = None if downgraded_from is None else Decision(downgraded_from)
+    return Verdict(Decision(decision), decided_by, reason, downgraded)
 
 
 def _opined(opinion: Opinion) -> dict[str, Any]:
