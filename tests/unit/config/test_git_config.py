@@ -10,7 +10,7 @@ import pytest
 from unit.planning.doubles import call, operation
 
 from pluggableharness.kernel.config.git_config import Distrusted
-from pluggableharness.kernel.config.git_repository import git_runs
+from pluggableharness.kernel.config.git_repository import Use, git_runs
 from pluggableharness.kernel.domain.call import CallContext
 from pluggableharness.kernel.domain.operation import Risk
 from pluggableharness.kernel.domain.verdict import Decision
@@ -142,6 +142,11 @@ HOSTILE = {
         "mkdir h; cp $EVIL h/post-checkout; git config core.hooksPath h",
         "git checkout -q -b x",
     ),
+    "a hook of every command, elsewhere": (
+        "mkdir h; cp $EVIL h/post-index-change; git config core.hooksPath h; touch f",
+        "git status",
+    ),
+    "a hook of refs": ("cp $EVIL .git/hooks/reference-transaction", "git tag x"),
     "hooks behind a link": (
         "mkdir h; cp $EVIL h/post-checkout; rm -r .git/hooks; ln -s ../h .git/hooks",
         "git checkout -q -b x",
@@ -297,6 +302,14 @@ PLAIN = {
         "for h in pre-commit commit-msg pre-push; do cp $EVIL .git/hooks/$h; done",
         "git status; git log -p; git diff",
     ),
+    "hooks of commits elsewhere, to read": (
+        "mkdir -p .husky/_; cp $EVIL .husky/_/pre-commit; git config core.hooksPath .husky/_",
+        "git status; git log; git add f; git branch x",
+    ),
+    "hooks of commits, to work here": (
+        "cp $EVIL .git/hooks/pre-commit; git remote add origin ../b",
+        "git add f; git branch x; git tag t; git reset -q; git --no-pager log",
+    ),
     "hooks that are no programs": (
         "echo x > .git/hooks/post-index-change",
         "git commit -q -a -m x",
@@ -379,7 +392,7 @@ def test_what_is_no_plain_file_is_reason_enough_and_never_waits(
         case _:
             path.symlink_to(path.name)
     assert git_runs(tmp_path)
-    assert git_runs(tmp_path, reads=True)
+    assert git_runs(tmp_path, Use.READING)
 
 
 @pytest.mark.req("K7")
@@ -395,7 +408,7 @@ def test_a_hook_folder_without_end_is_not_read_to_its_end(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "text",
     [
-        *("[core]\n\tfsmonitor = ./x\n", "[core] FsMonitor=./x\n", "[CORE]\nHooksPath = x\n"),
+        *("[core]\n\tfsmonitor = ./x\n", "[core] FsMonitor=./x\n", "[CORE]\nHooksPath = ~/x\n"),
         *(
             "[include]\n\tpath = ../x\n",
             '[includeIf "gitdir:x"]\n\tpath = x\n',
@@ -454,7 +467,7 @@ def test_a_key_that_is_not_known_to_be_harmless_is_reason_enough(tmp_path: Path,
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "config").write_text(text)
     (tmp_path / "sub").mkdir()
-    assert git_runs(tmp_path / "sub", reads=True)
+    assert git_runs(tmp_path / "sub", Use.READING)
 
 
 @pytest.mark.req("K7")

@@ -9,7 +9,7 @@ from pathlib import Path
 from posixpath import join, normpath
 from typing import Final
 
-from pluggableharness.kernel.config.git_repository import git_runs
+from pluggableharness.kernel.config.git_repository import Use, git_runs
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.policy import Command, ShellView
 from pluggableharness.kernel.policy.shell.options import names
@@ -23,6 +23,9 @@ _READERS: Final = names(
     "for-each-ref show-ref whatchanged cherry range-diff check-ignore check-attr var"
 )
 """Subcommands that change no ref, no file and no other repository."""
+
+_LOCAL: Final = names("add branch tag reset rm mv")
+"""Those that change the index or refs, and run no hook but the one of refs."""
 
 
 class Distrusted:
@@ -43,12 +46,12 @@ class Distrusted:
         moves = [one for one in view.commands if one.program in _MOVES]
         if any(not _fixed(move) for move in moves):
             return "git is run in a place that the command does not name"
-        reads = all(len(one.argv) > 1 and one.argv[1] in _READERS for one in gits)
+        use = _use({_subcommand(one) for one in gits})
         places = _places(call, [move.argv[-1] for move in moves])
         if len(places) > _MOST_PLACES:
             return "git may be run in too many places"
         for place in places:
-            if why := git_runs(Path(place), reads=reads) or _pushes_here(place, gits):
+            if why := git_runs(Path(place), use) or _pushes_here(place, gits):
                 return why
         return ""
 
@@ -56,6 +59,16 @@ class Distrusted:
 def _is_git(command: Command) -> bool:
     name = command.program.rpartition("/")[2]
     return name == "git" or name.startswith("git-")
+
+
+def _subcommand(command: Command) -> str:
+    return next((word for word in command.argv[1:] if not word.startswith("-")), "")
+
+
+def _use(subcommands: set[str]) -> Use:
+    if subcommands <= _READERS:
+        return Use.READING
+    return Use.LOCAL if subcommands <= _READERS | _LOCAL else Use.ANYTHING
 
 
 def _fixed(move: Command) -> bool:

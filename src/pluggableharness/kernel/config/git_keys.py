@@ -116,18 +116,32 @@ def entries(text: str) -> Iterator[tuple[str, bool, str, str]]:
         yield section, named, entry[1].lower(), entry[2] or ""
 
 
-def check(text: str, worktrees: frozenset[str], *, reads: bool) -> None:
-    """Raise NotPlain for the first key that is not known to be harmless.
+def check(text: str, worktrees: frozenset[str], *, local: bool) -> list[str]:
+    """The folders of hooks that a configuration names, as written.
 
-    `worktrees` are the values of core.worktree that lead where git would be anyway. With `reads`
-    nothing is sent to another repository, so that it does not matter where one is.
+    Raises NotPlain for the first key that is not known to be harmless. `worktrees` are the values
+    of core.worktree that lead where git would be anyway. With `local` nothing is sent to another
+    repository, so that it does not matter where one is.
     """
+    hooks: list[str] = []
     for section, named, key, value in entries(text):
+        if (section, named, key) == ("core", False, "hookspath"):
+            hooks.append(_folder(value))
+            continue
         plain = (_PLAIN_OF_ONE if named else _PLAIN).get(section, frozenset())
         known = plain is _ANY or key in plain or _harmless(section, key, value, worktrees)
-        if not known or _odd(section, key, value, reads):
+        if not known or _odd(section, key, value, local):
             shown = f"{section}.*.{key}" if named else f"{section}.{key}"
             raise NotPlain(f"{shown}, by which git may run other programs")
+    return hooks
+
+
+def _folder(value: str) -> str:
+    """The folder that a value names. Raises NotPlain where git would expand it."""
+    folder = _unquoted(value)
+    if not folder or any(char in folder for char in "~%!#;"):
+        raise NotPlain("core.hookspath, by which git may run other programs")
+    return folder
 
 
 def _harmless(section: str, key: str, value: str, worktrees: frozenset[str]) -> bool:
@@ -136,13 +150,13 @@ def _harmless(section: str, key: str, value: str, worktrees: frozenset[str]) -> 
     return (section, key) == ("core", "worktree") and _unquoted(value) in worktrees
 
 
-def _odd(section: str, key: str, value: str, reads: bool) -> bool:
+def _odd(section: str, key: str, value: str, local: bool) -> bool:
     """Whether a value makes more of a key than its name says."""
     if section == "submodule" and key == "update":
         return _unquoted(value).startswith("!")
     if key in ("url", "pushurl"):
         address = _unquoted(value)
-        return "::" in address or (not reads and _NETWORK.match(address) is None)
+        return "::" in address or (not local and _NETWORK.match(address) is None)
     return False
 
 

@@ -9,8 +9,9 @@ moderate size is reason enough.
 import os
 import re
 import stat
+from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import Final, assert_never
 
 from pluggableharness.kernel.config import git_index, git_keys
 from pluggableharness.kernel.policy.shell.options import names
@@ -31,18 +32,36 @@ _HOOKS_OF_WRITERS: Final = names(
 """Hooks that no command which only reads runs. What else is executable there may be run."""
 
 
+class Use(Enum):
+    """What git is used for: to read; to change the index or refs; or for anything at all."""
+
+    READING = "reading"
+    LOCAL = "local"
+    ANYTHING = "anything"
+
+    @property
+    def runs_no(self) -> frozenset[str]:
+        """Hooks that git does not run for it."""
+        match self:
+            case Use.READING:
+                return _HOOKS_OF_WRITERS
+            case Use.LOCAL:
+                return _HOOKS_OF_WRITERS - {"reference-transaction"}
+            case Use.ANYTHING:
+                return frozenset()
+            case never:
+                assert_never(never)
+
+
 class _Runs(Exception):
     """Why git may run other programs."""
 
 
-def git_runs(directory: Path, *, reads: bool = False) -> str:
-    """Why git in a directory may run what its words do not show; "" when nothing says so.
-
-    With `reads` it is asked about commands that change nothing, which run few hooks.
-    """
+def git_runs(directory: Path, use: Use = Use.ANYTHING) -> str:
+    """Why git in a directory may run what its words do not show; "" when nothing says so."""
     try:
         real = Path(os.path.realpath(directory, strict=True))
-        looking = _Looking(reads)
+        looking = _Looking(use)
         for folder in (real, *real.parents):
             if looking.entry(folder):
                 break
@@ -56,8 +75,8 @@ def git_runs(directory: Path, *, reads: bool = False) -> str:
 class _Looking:
     """One look at a repository and at those below it."""
 
-    def __init__(self, reads: bool) -> None:
-        self._reads = reads
+    def __init__(self, use: Use) -> None:
+        self._use = use
         self._seen: set[Path] = set()
 
     def entry(self, folder: Path) -> bool:
@@ -100,9 +119,12 @@ class _Looking:
             return ""
         leads_home = frozenset({str(worktree), os.path.relpath(worktree, git)})
         try:
-            git_keys.check(text, leads_home, reads=self._reads)
+            folders = git_keys.check(text, leads_home, local=self._use is not Use.ANYTHING)
         except git_keys.NotPlain as key:
             raise _Runs(f"{path} holds {key}") from None
+        for folder in folders:
+            self._hooks(worktree / folder)
+            self._hooks(git / folder)
         return text
 
     def _hooks(self, folder: Path) -> None:
@@ -117,7 +139,7 @@ class _Looking:
             return
 
     def _runs(self, one: "os.DirEntry[str]") -> bool:
-        if one.name.endswith(".sample") or (self._reads and one.name in _HOOKS_OF_WRITERS):
+        if one.name.endswith(".sample") or one.name in self._use.runs_no:
             return False
         return not one.is_dir() and os.access(one.path, os.X_OK)
 
