@@ -171,10 +171,10 @@ def _returned(result: ToolResult, call_id: str) -> ToolReturnPart:
     if isinstance(outcome, Success):
         text = note + json_bytes(outcome.payload).decode()
         return ToolReturnPart(legal_name(result.name), text, call_id)
-    error: dict[str, Any] = {"category": outcome.category.value, "message": outcome.message}
+    # The library marks it as an error, in the way of each vendor.
+    text = f"{note}{outcome.category.value}: {unicode_text(outcome.message)}"
     if outcome.details:
-        error["details"] = outcome.details
-    text = note + json_bytes({"error": error}).decode()
+        text += f"\n{json_bytes(outcome.details).decode()}"
     return ToolReturnPart(legal_name(result.name), text, call_id, outcome="failed")
 
 
