@@ -15,11 +15,13 @@ import msgspec
 from msgspec.structs import asdict
 
 from pluggableharness.sdk.failures import InvalidArguments
+from pluggableharness.sdk.naming import LONGEST_VALUE, quoted, shown
 from pluggableharness.sdk.schemas import limits_text
 from pluggableharness.sdk.shapes import Kind, Shape
 from pluggableharness.wire.masking import PLACEHOLDER
 
-_SHOWN: Final = 80
+_MOST: Final = 20
+"""Mistakes that are told at most."""
 
 
 def without_nulls(shape: Shape, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,6 +77,8 @@ class ArgumentReader:
             except msgspec.ValidationError as error:
                 # What is left is what a class of the author's refuses, in __post_init__.
                 found = [str(error)]
+        if len(found) > _MOST:
+            found[_MOST:] = [f"and {len(found) - _MOST} more"]
         raise InvalidArguments("; ".join(found), details={"violations": found})
 
 
@@ -127,7 +131,8 @@ def _object_violations(shape: Shape, value: Mapping[str, Any], path: str) -> Ite
             yield f"{prefix}{name}: is required, and it is missing"
     for name in sorted(value.keys() - shape.properties.keys()):
         if shape.closed:
-            yield f"{prefix}{name}: {_unknown(name, shape)}"
+            shown_name = name if len(name) <= LONGEST_VALUE and name.isprintable() else quoted(name)
+            yield f"{prefix}{shown_name}: {_unknown(name, shape)}"
         elif shape.items is not None:
             yield from violations(shape.items, value[name], f"{prefix}{name}")
 
@@ -136,7 +141,7 @@ def _unknown(name: str, shape: Shape) -> str:
     # 4 ms to import, and only a mistake needs it.
     import difflib
 
-    near = difflib.get_close_matches(name, shape.properties, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name[:LONGEST_VALUE], shape.properties, n=1, cutoff=0.5)
     if near:
         return f"is unknown; did you mean {near[0]}?"
     known = ", ".join(shape.properties) or "none at all"
@@ -200,9 +205,3 @@ def expected(shape: Shape) -> str:
         Kind.ARRAY: "a list",
     }[shape.kind]
     return f"{noun}, {limits}" if limits else noun
-
-
-def shown(value: Any) -> str:
-    """Return a value as JSON, cut where it is long."""
-    text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pluggableharness.sdk.callbacks import Callbacks, CallRef
 from pluggableharness.sdk.context import Context
@@ -25,6 +26,7 @@ from pluggableharness.sdk.failures import (
     NotFound,
     ToolFailure,
 )
+from pluggableharness.sdk.naming import LONGEST_MESSAGE, bounded, quoted
 from pluggableharness.sdk.operation import Operation
 from pluggableharness.sdk.provider import Provider
 from pluggableharness.sdk.redaction import CleanEvents, Redactor, Send
@@ -166,7 +168,7 @@ class Runner:
         if operation is None:
             known = ", ".join(self.provider.operations) or "none"
             raise NotFound(
-                f"{self.provider.name} has no operation {call.tool_name!r}; it has: {known}"
+                f"{self.provider.name} has no operation {quoted(call.tool_name)}; it has: {known}"
             )
         return operation
 
@@ -210,9 +212,11 @@ class Runner:
         return Failure(Category.UNKNOWN, message)
 
     def _clean(self, terminal: Terminal) -> Terminal:
-        if not self.redactor.active:
-            return terminal
-        return self.redactor.terminal(terminal)
+        if self.redactor.active:
+            terminal = self.redactor.terminal(terminal)
+        if isinstance(terminal, Failure) and len(terminal.message) > LONGEST_MESSAGE:
+            terminal = replace(terminal, message=bounded(terminal.message))
+        return terminal
 
 
 def _failure(failure: ToolFailure) -> Failure:

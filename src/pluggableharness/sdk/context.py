@@ -17,6 +17,7 @@ from pluggableharness.sdk.callbacks import (
 )
 from pluggableharness.sdk.events import Stream
 from pluggableharness.sdk.failures import ExecutionFailed, Misuse
+from pluggableharness.sdk.naming import quoted
 from pluggableharness.sdk.redaction import Redactor
 from pluggableharness.sdk.stream import EventStream
 
@@ -90,7 +91,7 @@ class Context(Generic[S]):
         """
         if not self._working_directory.startswith("/"):
             raise ExecutionFailed(
-                f"the call's working directory is {self._working_directory!r}, expected an "
+                f"the call's working directory is {quoted(self._working_directory)}, expected an "
                 "absolute path: the kernel must set call_context.working_directory"
             )
         # 3 ms to import at the start, and many operations have no path.

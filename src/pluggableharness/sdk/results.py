@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
-from pluggableharness.sdk.arguments import expected, shown
+from pluggableharness.sdk.arguments import expected
 from pluggableharness.sdk.failures import ResultMismatch
+from pluggableharness.sdk.naming import shown
 from pluggableharness.sdk.shapes import Kind, Shape
 
 Encoder = Callable[[Any], Any]

@@ -14,6 +14,7 @@ import msgspec
 
 from pluggableharness.sdk.arguments import probe, violations, without_nulls
 from pluggableharness.sdk.failures import DeclarationError, InvalidArguments
+from pluggableharness.sdk.naming import bounded
 from pluggableharness.sdk.shapes import Direction, Kind, Shape, Unshapely, shape_of
 from pluggableharness.wire.config_pb2 import AttrType, ConfigAttribute, ConfigSchema
 
@@ -52,7 +53,7 @@ class SettingsReader(Generic[S]):
         given = without_nulls(self._shape, values)
         found = tuple(violations(self._shape, given, ""))
         if found:
-            raise InvalidArguments("; ".join(found))
+            raise InvalidArguments(bounded("; ".join(found)))
         if self._class is None:
             return None  # type: ignore[return-value]  # S is None where there is no class
         try:

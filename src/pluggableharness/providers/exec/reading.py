@@ -11,6 +11,7 @@ from typing import Final
 from pluggableharness.providers.exec.readers import PROGRAMS, Program
 from pluggableharness.providers.exec.script import program_text
 from pluggableharness.sdk import InvalidArguments, PermissionDenied
+from pluggableharness.sdk.naming import quoted
 
 PLAIN: Final = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -38,8 +39,8 @@ def command_line(argv: Sequence[str]) -> list[str]:
     if program is None:
         known = ", ".join(sorted(PROGRAMS))
         raise PermissionDenied(
-            f"{name!r} is none of the programs that shell_read runs: {known}. They go by their "
-            "bare names, without a shell; use bash for all else"
+            f"{quoted(name)} is none of the programs that shell_read runs: {known}. They go by "
+            "their bare names, without a shell; use bash for all else"
         )
     if not program.subcommands:
         _check(name, program, rest)
@@ -53,7 +54,8 @@ def _subcommand(name: str, program: Program, rest: Sequence[str]) -> list[str]:
     if chosen is None:
         known = ", ".join(sorted(program.subcommands))
         raise PermissionDenied(
-            f"{name} {command!r} is not allowed; shell_read takes one of {known} right after {name}"
+            f"{name} {quoted(command)} is not allowed; shell_read takes one of {known} right "
+            f"after {name}"
         )
     _check(f"{name} {command}", chosen, arguments)
     return [command, *chosen.first, *arguments]
@@ -110,7 +112,7 @@ def _take_value(name: str, program: Program, word: str, words: Iterator[str]) ->
             "options must be written out, and be ones that cannot write, run or reach out",
         )
     if next(words, None) is None:
-        raise InvalidArguments(f"argv: {word} of {name} needs a value")
+        raise InvalidArguments(f"argv: {quoted(word)} of {name} needs a value")
 
 
 def _needs_value(program: Program, word: str) -> bool:
@@ -123,4 +125,4 @@ def _needs_value(program: Program, word: str) -> bool:
 
 
 def _refused(name: str, word: str, why: str) -> PermissionDenied:
-    return PermissionDenied(f"{name}: {word!r} is not allowed: {why}. Use bash for all else")
+    return PermissionDenied(f"{name}: {quoted(word)} is not allowed: {why}. Use bash for all else")

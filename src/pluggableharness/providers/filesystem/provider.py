@@ -43,7 +43,8 @@ from pluggableharness.sdk import (
     Provider,
     ToolFailure,
 )
-from pluggableharness.sdk.jail import Place, jail_for, visible
+from pluggableharness.sdk.jail import Place, jail_for
+from pluggableharness.sdk.naming import quoted
 from pluggableharness.sdk.render import CodeBlock, Diff, Group, Node, Style, Text
 
 
@@ -221,7 +222,7 @@ def _target(ctx: Context[Settings], path: str) -> Target:
 
 def _checked_content(path: str, content: str) -> bytes:
     if path.endswith("/"):
-        raise InvalidArguments(f"path {visible(path)} names a folder: add the name of the file.")
+        raise InvalidArguments(f"path {quoted(path)} names a folder: add the name of the file.")
     check_characters("content", content)
     return content.encode()
 

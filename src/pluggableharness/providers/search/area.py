@@ -15,6 +15,7 @@ from pathlib import Path
 from pluggableharness.providers.search.confined import can_confine
 from pluggableharness.sdk import InvalidArguments, NotFound, ToolFailure
 from pluggableharness.sdk.jail import Jail, best, visible
+from pluggableharness.sdk.naming import named
 
 _READ_ONLY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -101,7 +102,7 @@ def opened(
             yield Area(nowhere, descriptor, "", visible(shown.removesuffix("/")), roots)
         else:
             raise InvalidArguments(
-                f"{visible(shown.removesuffix('/'))} is a file, and a glob is for the files in a "
+                f"{named(shown.removesuffix('/'))} is a file, and a glob is for the files in a "
                 "folder. Name its folder, or use read_file to see it."
             )
 

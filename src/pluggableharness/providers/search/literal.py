@@ -8,6 +8,7 @@ from pluggableharness.providers.search.area import spelled
 from pluggableharness.providers.search.pattern import Pattern
 from pluggableharness.sdk import InvalidArguments, NotFound
 from pluggableharness.sdk.jail import Jail, visible
+from pluggableharness.sdk.naming import named
 
 
 def refuse_unsayable(**values: str | None) -> None:
@@ -21,7 +22,7 @@ def refuse_unsayable(**values: str | None) -> None:
             os.fsencode(value)
         except UnicodeEncodeError:
             raise InvalidArguments(
-                f"{field} {visible(value)} holds half of a surrogate pair: send whole characters."
+                f"{field} {named(value)} holds half of a surrogate pair: send whole characters."
             ) from None
 
 
@@ -45,7 +46,7 @@ def named_file(
         return None
     if status is not None and stat.S_ISDIR(status.st_mode):
         raise InvalidArguments(
-            f"{visible(shown)} is a folder, and a glob is for files. Those in it are "
-            f"{visible(written)}/**."
+            f"{named(shown)} is a folder, and a glob is for files. Those in it are "
+            f"{named(written)}/**."
         )
     return visible(shown) if status is not None and stat.S_ISREG(status.st_mode) else None

@@ -23,7 +23,7 @@ from pluggableharness.providers.search.tokens import (
     alternatives,
 )
 from pluggableharness.sdk import InvalidArguments
-from pluggableharness.sdk.jail import visible
+from pluggableharness.sdk.naming import named
 
 _GIT: Final = tuple(map(Literal, ".git"))
 _SPECIAL: Final = frozenset("*?[]{}\\,!^-")
@@ -98,7 +98,7 @@ def _is_absolute(text: str, written: Sequence[Names]) -> bool:
     absolute = {len(names) > 1 and not names[0] for names in written}
     if len(absolute) > 1:
         raise InvalidArguments(
-            f"the glob {visible(text)} is for absolute and for relative paths at once: "
+            f"the glob {named(text)} is for absolute and for relative paths at once: "
             "use one call for each."
         )
     return absolute.pop()
@@ -116,7 +116,7 @@ def _common_prefix(routes: Sequence[Names]) -> Names:
 def _refuse_ups(text: str, rests: Sequence[Names]) -> None:
     if any(name == (Literal("."), Literal(".")) for rest in rests for name in rest):
         raise InvalidArguments(
-            f"the glob {visible(text)} goes up by `..` behind a wildcard or at its end, which "
+            f"the glob {named(text)} goes up by `..` behind a wildcard or at its end, which "
             "matches nothing. Write the path without it."
         )
 

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Final
 
 from pluggableharness.sdk import InvalidArguments
-from pluggableharness.sdk.jail import visible
+from pluggableharness.sdk.naming import named
 
 MOST_ALTERNATIVES: Final = 200
 """What braces may multiply out to."""
@@ -177,5 +177,5 @@ class _Reader:
 
     def _wrong(self, problem: str) -> InvalidArguments:
         return InvalidArguments(
-            f"the glob {visible(self._pattern)} cannot be read at character {self._at}: {problem}."
+            f"the glob {named(self._pattern)} cannot be read at character {self._at}: {problem}."
         )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
 from pluggableharness.sdk import Doc, ExecutionFailed, InvalidArguments, NotFound
+from pluggableharness.sdk.naming import quoted
 
 Status = Literal["pending", "in_progress", "completed", "cancelled"]
 
@@ -149,7 +150,7 @@ class TaskStore:
             ).fetchone()
             if found:
                 return int(found[0])
-        raise NotFound(f"There is no task {task_id!r}. {self._known(database)}")
+        raise NotFound(f"There is no task {quoted(task_id)}. {self._known(database)}")
 
     def _known(self, database: sqlite3.Connection) -> str:
         rows = database.execute(

@@ -17,6 +17,7 @@ from pluggableharness.sdk import (
     TimedOut,
     ToolFailure,
 )
+from pluggableharness.sdk.naming import quoted
 
 _BYTES: Final = 2 * 1024 * 1024
 _HOW: Final = (
@@ -77,7 +78,9 @@ def _site(site: str | None) -> str | None:
     try:
         return canonical_host(site)
     except InvalidArguments:
-        raise InvalidArguments(f"site: {site!r} is no host; write it like example.com") from None
+        raise InvalidArguments(
+            f"site: {quoted(site)} is no host; write it like example.com"
+        ) from None
 
 
 def _advised(name: str, failure: ToolFailure) -> ExecutionFailed:

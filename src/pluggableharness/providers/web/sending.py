@@ -12,6 +12,7 @@ from pluggableharness.providers.web.domains import Domains
 from pluggableharness.providers.web.exchange import Request, exchanged
 from pluggableharness.providers.web.targets import target_of
 from pluggableharness.sdk import InvalidArguments, PermissionDenied, TimedOut
+from pluggableharness.sdk.naming import named, quoted
 
 LARGEST_BODY: Final = 1024 * 1024
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
@@ -80,12 +81,13 @@ def request_of(method: str, url: str, headers: Mapping[str, str], body: str | No
     """
     for name, value in headers.items():
         if not _TOKEN.fullmatch(name):
-            raise InvalidArguments(f"headers: {name!r} is no name of a header")
+            raise InvalidArguments(f"headers: {quoted(name)} is no name of a header")
         if _OURS.fullmatch(name):
             raise InvalidArguments(f"headers: {name} is set by what sends the request")
         if not _can_travel(value):
             raise InvalidArguments(
-                f"headers.{name}: its value holds line breaks, controls or what is not Latin-1"
+                f"headers.{named(name)}: its value holds line breaks, controls, or what is not "
+                "Latin-1"
             )
     data = None if body is None else body.encode("utf-8", "replace")
     if data is not None and len(data) > LARGEST_BODY:

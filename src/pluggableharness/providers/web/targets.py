@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import quote, urljoin, urlsplit
 
 from pluggableharness.sdk import InvalidArguments
+from pluggableharness.sdk.naming import quoted
 
 LONGEST: Final = 8192
 _PORTS: Final = {"http": 80, "https": 443}
@@ -68,7 +69,7 @@ def target_of(url: str) -> Target:
         raise InvalidArguments(f"the URL cannot be read: {error}") from None
     if parts.scheme not in _PORTS:
         raise InvalidArguments(
-            f"the URL starts with {parts.scheme or 'no scheme'!r}; expected http:// or https://"
+            f"the URL starts with {quoted(parts.scheme or 'no scheme')}; expected http:// or https://"
         )
     if "@" in parts.netloc:
         raise InvalidArguments("the URL holds a user or a password before @; leave them out")
@@ -109,23 +110,23 @@ def canonical_host(host: str) -> str:
                 raise AddressValueError
             return str(address)
         except AddressValueError:
-            raise InvalidArguments(f"{host!r} is no IPv6 address") from None
+            raise InvalidArguments(f"{quoted(host)} is no IPv6 address") from None
     name = _ascii(host).lower().removesuffix(".")
     if not _NAME.fullmatch(name):
-        raise InvalidArguments(f"{host!r} is no name of a host")
+        raise InvalidArguments(f"{quoted(host)} is no name of a host")
     if not _NUMBERS.fullmatch(name):
         return name
     try:
         # As every resolver reads it: 127.1, 0x7f000001 and 2130706433 are one address.
         return socket.inet_ntoa(socket.inet_aton(name))
     except OSError:
-        raise InvalidArguments(f"{host!r} is no IPv4 address") from None
+        raise InvalidArguments(f"{quoted(host)} is no IPv4 address") from None
 
 
 def _host_and_port(netloc: str) -> tuple[str, int | None]:
     found = _AUTHORITY.fullmatch(netloc)
     if found is None:
-        raise InvalidArguments(f"{netloc!r} is no host with a port; ports are numbers")
+        raise InvalidArguments(f"{quoted(netloc)} is no host with a port; ports are numbers")
     host, port = found.groups()
     if not port:
         return host, None
@@ -143,4 +144,4 @@ def _ascii(host: str) -> str:
     try:
         return idna.encode(host, uts46=True).decode()
     except idna.IDNAError as error:
-        raise InvalidArguments(f"{host!r} is no name of a host: {error}") from None
+        raise InvalidArguments(f"{quoted(host)} is no name of a host: {error}") from None

@@ -10,7 +10,8 @@ making, and folders swapped for links between check and use.
 from pluggableharness.sdk.jail.beneath import Jail, Place, jail_for
 from pluggableharness.sdk.jail.descent import best, by_openat2, by_steps, open_directory
 from pluggableharness.sdk.jail.refusals import from_system, kind_of, not_a_file
-from pluggableharness.sdk.jail.spelling import unescaped, visible
+from pluggableharness.sdk.jail.spelling import unescaped
+from pluggableharness.sdk.naming import visible
 
 __all__ = [
     "Jail",

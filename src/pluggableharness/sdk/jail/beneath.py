@@ -19,7 +19,8 @@ from pluggableharness.sdk.failures import NotFound, ToolFailure
 from pluggableharness.sdk.jail import refusals
 from pluggableharness.sdk.jail.descent import Descend, Names, best, is_procfs, open_directory
 from pluggableharness.sdk.jail.resolution import UP, Roots, Walk, joined, split
-from pluggableharness.sdk.jail.spelling import encoded, unescaped, visible
+from pluggableharness.sdk.jail.spelling import encoded, unescaped
+from pluggableharness.sdk.naming import visible
 
 _ATTEMPTS = 16
 _WORTH_A_WALK = frozenset({errno.ELOOP, errno.ENOENT, errno.ENOTDIR, errno.EXDEV, errno.EAGAIN})

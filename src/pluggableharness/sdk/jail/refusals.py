@@ -1,6 +1,6 @@
 """What the one who named a path reads when it cannot be had (P16).
 
-Each says what failed, on what, and what to do next; names are shown by `visible`. That a
+Each says what failed, on what, and what to do next; names are shown by `named`. That a
 path lies outside says nothing about whether anything is there.
 """
 
@@ -18,7 +18,8 @@ from pluggableharness.sdk.failures import (
     PermissionDenied,
     ToolFailure,
 )
-from pluggableharness.sdk.jail.spelling import likeness, visible
+from pluggableharness.sdk.jail.spelling import likeness
+from pluggableharness.sdk.naming import named, visible
 
 _NAMES_LOOKED_AT = 10_000
 _NAMES_SHOWN = 5
@@ -27,7 +28,7 @@ _NAMES_SHOWN = 5
 def outside(path: bytes | str, roots: Iterable[bytes]) -> PermissionDenied:
     """Refuse a path that is not beneath a root, by its text or by where its links lead."""
     return PermissionDenied(
-        f"{visible(path)} is outside the allowed folders or leads out of them: "
+        f"{named(path)} is outside the allowed folders or leads out of them: "
         f"{_listed(roots)}. Use a path beneath one of these; to allow more, add to "
         "`allowed_roots` in the provider's block of agent.hcl."
     )
@@ -36,7 +37,7 @@ def outside(path: bytes | str, roots: Iterable[bytes]) -> PermissionDenied:
 def of_the_kernel(path: bytes | str) -> PermissionDenied:
     """Refuse what shows processes (procfs) or a link that the kernel makes up."""
     return PermissionDenied(
-        f"{visible(path)} belongs to the system's view of its processes, which no tool touches, "
+        f"{named(path)} belongs to the system's view of its processes, which no tool touches, "
         "even beneath an allowed folder. Name an ordinary file instead."
     )
 
@@ -44,7 +45,7 @@ def of_the_kernel(path: bytes | str) -> PermissionDenied:
 def restless(path: bytes | str, roots: Iterable[bytes]) -> PermissionDenied:
     """Refuse a path whose folders or links changed each time that it was about to be opened."""
     return PermissionDenied(
-        f"{visible(path)} kept changing while it was being opened, so that it could not be held "
+        f"{named(path)} kept changing while it was being opened, so that it could not be held "
         f"beneath an allowed folder ({_listed(roots)}). Stop what changes it and try again."
     )
 
@@ -52,23 +53,23 @@ def restless(path: bytes | str, roots: Iterable[bytes]) -> PermissionDenied:
 def led_elsewhere(path: bytes | str) -> ConcurrencyConflict:
     """Refuse a path on whose way a link has come in since the call was approved (K10a)."""
     return ConcurrencyConflict(
-        f"{visible(path)} leads elsewhere now than when this call was approved, since a symbolic "
+        f"{named(path)} leads elsewhere now than when this call was approved, since a symbolic "
         "link has come into its way; nothing was done. Look what is there, then call again."
     )
 
 
 def _listed(roots: Iterable[bytes]) -> str:
-    return ", ".join(visible(root) for root in roots)
+    return ", ".join(named(root) for root in roots)
 
 
 def missing(path: bytes | str, folder: int, name: bytes) -> NotFound:
     """Say that `name` is not in the open `folder`, and which names there look like it."""
     near = near_names(folder, name)
-    shown = visible(path)
+    shown = named(path)
     if not near:
-        return NotFound(f"{shown} does not exist: there is no {visible(name)} in its folder.")
+        return NotFound(f"{shown} does not exist: there is no {named(name)} in its folder.")
     return NotFound(
-        f"{shown} does not exist. In its folder these look like {visible(name)}: "
+        f"{shown} does not exist. In its folder these look like {named(name)}: "
         f"{', '.join(near)}. Ask again with one of these names exactly as it is written here.",
         details={"near": near},
     )
@@ -106,13 +107,13 @@ def kind_of(mode: int) -> str:
 def not_a_file(path: bytes | str, mode: int) -> ExecutionFailed:
     """Refuse what is neither a file nor a folder, or a folder where a file is wanted."""
     advice = "List it or name a file in it." if stat.S_ISDIR(mode) else "Name an ordinary file."
-    return ExecutionFailed(f"{visible(path)} is {kind_of(mode)}, not a file. {advice}")
+    return ExecutionFailed(f"{named(path)} is {kind_of(mode)}, not a file. {advice}")
 
 
 def not_a_folder(path: bytes | str, part: bytes | str) -> ExecutionFailed:
     """Refuse a path that goes on behind something that is not a folder."""
     return ExecutionFailed(
-        f"{visible(path)}: {visible(part)} is not a folder, so nothing lies below it. "
+        f"{named(path)}: {named(part)} is not a folder, so nothing lies below it. "
         "Leave out what follows it, or name a folder."
     )
 
@@ -120,14 +121,13 @@ def not_a_folder(path: bytes | str, part: bytes | str) -> ExecutionFailed:
 def too_many_links(path: bytes | str) -> ExecutionFailed:
     """Refuse a path that goes from link to link without an end in sight."""
     return ExecutionFailed(
-        f"{visible(path)} goes through too many symbolic links, or in a circle. "
-        "Name the file itself."
+        f"{named(path)} goes through too many symbolic links, or in a circle. Name the file itself."
     )
 
 
 def from_system(error: OSError, path: bytes | str) -> ToolFailure:
     """Translate what the system said about a path into the failure that fits it."""
-    shown = visible(path)
+    shown = named(path)
     said = os.strerror(error.errno) if error.errno else str(error)
     match error.errno:
         case errno.ENOENT:

@@ -1,41 +1,17 @@
-r"""How a hostile or unprintable name is shown, and read back (P16).
+r"""How a name that was shown with escapes is read back, and made into bytes (P16).
 
-A name is bytes; it is shown as UTF-8 text in which whatever cannot be seen, or would be taken
-for something else, stands as an escape: `\xe9`, `\u202f`. Knows nothing of the file system.
+A name is bytes; `naming` shows it as UTF-8 text in which whatever cannot be seen, or would be
+taken for something else, stands as an escape: `\xe9`, `\u202f`. Knows nothing of the file system.
 """
 
 import re
 import unicodedata
 
 from pluggableharness.sdk.failures import InvalidArguments
+from pluggableharness.sdk.naming import named
 
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
 _SPACE, _DELETE, _ASCII = 0x20, 0x7F, 0x80
-
-
-def visible(name: bytes | str) -> str:
-    r"""Show a name or path in one line: nothing in it can hide, move a cursor or break a line.
-
-    Printable letters of any script stay themselves; combining marks, every space but the plain
-    one, controls and bytes that are not UTF-8 become `\xNN`, `\uNNNN` or `\UNNNNNNNN`.
-    """
-    text = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(character if _is_plain(character) else _escape(character) for character in text)
-
-
-def _is_plain(character: str) -> bool:
-    return character.isprintable() and not unicodedata.category(character).startswith("M")
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that was not UTF-8
-        return f"\\x{code - 0xDC00:02x}"
-    if code < _ASCII:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def unescaped(text: str) -> str:
@@ -64,12 +40,12 @@ def encoded(text: str, field: str = "path") -> bytes:
     if not text:
         raise InvalidArguments(f"{field} is empty: name a file or folder.")
     if "\0" in text:
-        raise InvalidArguments(f"{field} {visible(text)} holds a NUL: no file has such a name.")
+        raise InvalidArguments(f"{field} {named(text)} holds a NUL: no file has such a name.")
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         raise InvalidArguments(
-            f"{field} {visible(text)} holds half of a surrogate pair: send whole characters."
+            f"{field} {named(text)} holds half of a surrogate pair: send whole characters."
         ) from None
 
 
