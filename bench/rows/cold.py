@@ -9,6 +9,7 @@ from pathlib import Path
 from bench.reading import Reading, alternating, at_most
 
 ROOT = Path(__file__).parents[2]
+_CONFIGURED = ROOT / "examples" / "configured-project" / "agent.hcl"
 _HARNESS = str(Path(sys.executable).with_name("harness"))
 _ENVIRONMENT = {name: value for name, value in os.environ.items() if name[:6] != "PYTHON"}
 """Compiled modules are kept, as in any installation: both sides get to use them."""
@@ -19,15 +20,16 @@ async def rows() -> list[Reading]:
     call = [_HARNESS, "call", "filesystem.read_file", "path=README.md"]
     peer = [sys.executable, str(ROOT / "bench" / "peers" / "mcp_once.py")]
     python = [sys.executable, "-c", "pass"]
-    for command in (call, peer, [_HARNESS, "--help"], python):
+    help_, check = [_HARNESS, "--help"], [_HARNESS, "config", "check", str(_CONFIGURED)]
+    for command in (call, peer, help_, check, python):
         _run(command)
     cold = await alternating(lambda: _timed(call), lambda: _timed(peer), rounds=7)
-    asked = await alternating(
-        lambda: _timed([_HARNESS, "--help"]), lambda: _timed(python), rounds=15
-    )
+    asked = await alternating(lambda: _timed(help_), lambda: _timed(python), rounds=15)
+    checked = await alternating(lambda: _timed(check), lambda: _timed(python), rounds=15)
     return [
         at_most("S4", "a cold call, whole process", cold, "ms", 0.3, "FastMCP, one call"),
         at_most("S5", "harness --help", asked, "ms", 8, "python -c pass"),
+        at_most("S5", "harness config check", checked, "ms", 25, "python -c pass"),
     ]
 
 

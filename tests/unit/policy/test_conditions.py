@@ -1,5 +1,7 @@
 """`when`: what a condition may say, when it counts, and what a failure of it means."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -275,3 +277,17 @@ def test_a_rule_that_names_the_path_allows_the_write() -> None:
     assert verdict(WRITE, named, path=".git/info/exclude").decision is Decision.ALLOW
     assert verdict(WRITE, named, path="./.git/x/../info/exclude").decision is Decision.ALLOW
     assert verdict(WRITE, anything, path=".git/info/exclude").decision is Decision.ASK
+
+
+@pytest.mark.req("F11", "K7")
+def test_conditions_bring_no_terminal_interface_and_leave_the_package_to_others() -> None:
+    """The package imports one beside the library, which would be most of a start."""
+    code = """
+import sys
+from pluggableharness.kernel.policy.conditions import compiled, context
+assert compiled("tool == 'bash'").holds(context({"tool": "bash"}))
+assert not {"cel.cli", "prompt_toolkit", "typer"} & set(sys.modules)
+import cel
+assert cel.evaluate("1 + 1", {}) == 2
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -1,8 +1,7 @@
 """`when`: a CEL expression about a call (K7).
 
 Compiles and evaluates; what an answer means for a rule's action is `evaluate`'s to say. The
-CEL library costs more to import than everything else of a start, so it is imported when the
-first rule has a condition.
+CEL library is loaded when the first rule has a condition.
 """
 
 import re
@@ -10,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from pluggableharness.kernel.policy.cel_library import cel
 
 if TYPE_CHECKING:
     from cel import Context, Program
@@ -92,10 +93,8 @@ def compiled(text: str) -> Condition:
     """Compile a condition. Raises BadCondition that says what is wrong and where."""
     if len(text) > MOST_CHARACTERS:
         raise BadCondition(f"a condition is at most {MOST_CHARACTERS:,} characters long")
-    import cel  # late: see the module's docstring
-
     try:
-        program = cel.compile(text)
+        program = cel().compile(text)
         references = program.references()
     except (KeyboardInterrupt, SystemExit):
         raise
@@ -117,10 +116,9 @@ def compiled(text: str) -> Condition:
 
 def context(variables: Mapping[str, object]) -> "Context":
     """What conditions are evaluated over. Raises Unanswerable for values that CEL cannot hold."""
-    import cel  # late: see the module's docstring
-
     try:
-        return cel.Context(dict(variables))
+        made: Context = cel().Context(dict(variables))
+        return made
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as failure:

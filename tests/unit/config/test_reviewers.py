@@ -1,0 +1,58 @@
+"""Reviewers that are programs: where they are, that they are there, and that they are guarded."""
+
+from pathlib import Path
+
+import pytest
+
+from pluggableharness.kernel.config.project import file_config
+from pluggableharness.kernel.configured import setup_of
+from pluggableharness.kernel.domain.errors import UsageError
+
+
+def project(place: Path, reviewer: str) -> Path:
+    (place / "scripts").mkdir()
+    for name in ("review", "review.py"):
+        (place / "scripts" / name).touch(0o755)
+    (place / "sub").mkdir()
+    path = place / "agent.hcl"
+    path.write_text(
+        f'policy "risky" {{\n  match    = {{ risk = "critical" }}\n'
+        f'  action   = "review"\n  reviewer = {reviewer}\n}}\n'
+    )
+    return path
+
+
+@pytest.mark.req("K8")
+@pytest.mark.parametrize("reviewer", ['["./scripts/review"]', '["scripts/review", "-v"]'])
+def test_a_reviewer_is_found_beside_the_configuration_from_wherever_it_is_asked(
+    tmp_path: Path, reviewer: str
+) -> None:
+    config = file_config(project(tmp_path, reviewer), tmp_path / "sub", {})
+    (rule,) = config.rules
+    assert rule.reviewer is not None
+    assert rule.reviewer.command[0] == str(tmp_path / "scripts" / "review")
+
+
+@pytest.mark.req("K5a", "K8")
+def test_who_writes_a_reviewers_files_is_asked_about_it(tmp_path: Path) -> None:
+    path = project(tmp_path, '["python3", "-I", "./scripts/review.py"]')
+    setup = setup_of(file_config(path, tmp_path, {}), tmp_path, {})
+    assert str(tmp_path / "scripts" / "review.py") in setup.policy_files
+
+
+@pytest.mark.req("K8", "F1", "F11")
+@pytest.mark.parametrize(
+    ("reviewer", "said"),
+    [
+        ('["./scripts/reviw"]', "is not there, or is no executable file"),
+        ('["./scripts"]', "is not there, or is no executable file"),
+        ('["python3", "./scripts/reviw.py"]', "'./scripts/reviw.py' is relative to agent.hcl"),
+    ],
+)
+def test_a_reviewer_that_is_not_there_is_an_error_at_load(
+    tmp_path: Path, reviewer: str, said: str
+) -> None:
+    with pytest.raises(UsageError, match="'reviewer'") as refused:
+        file_config(project(tmp_path, reviewer), tmp_path, {})
+    assert said in str(refused.value)
+    assert ":1:1: " in str(refused.value)
