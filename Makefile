@@ -2,7 +2,7 @@
 .SILENT:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench survive generate lock fresh
+.PHONY: help setup run test check bench survive generate recordings lock fresh
 
 PYTHON ?= python3
 export PYTHON
@@ -31,6 +31,9 @@ survive: setup ## the survival runs at full size
 generate: setup ## generate the wire modules from proto/, and what is known of the built-in providers
 	.venv/bin/python proto/generate.py
 	.venv/bin/python scripts/known_providers.py
+
+recordings: setup ## show the terminal once more, and write down what it shows
+	RECORD=1 .venv/bin/python -m pytest tests/process/test_recordings.py
 
 lock: ## renew requirements/*.txt from pyproject.toml; needs uv
 	requirements/lock.sh

@@ -144,6 +144,7 @@ async def test_a_session_starts_and_ends_its_lines() -> None:
     lines = await lines_of(*EVERYTHING)
     assert lines[0] == {
         "type": "session_started",
+        "events_version": 1,
         "session_id": "s1",
         "model": "script",
         "working_directory": "/work",

@@ -16,7 +16,9 @@ from rich.text import Text
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.outcome import (
+    ErrorCategory,
     ExitStatus,
+    Failure,
     LeadUp,
     Outcome,
     OutputChunk,
@@ -151,6 +153,13 @@ class Activity:
         looks = self._screen.looks
         self._write(ending(call, number, took or "", outcome, looks, self._screen.width))
         self._draw_foot()
+
+    def broken_off(self) -> int:
+        """The session has ended: so have the calls that still run. How many they were."""
+        left = [running.call for running in self._running.values()]
+        for call in left:
+            self.ended(call, Failure(ErrorCategory.CANCELLED, ""))
+        return len(left)
 
     def stop(self) -> None:
         """No longer follow anything; the foot goes."""

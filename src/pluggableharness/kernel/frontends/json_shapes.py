@@ -6,7 +6,7 @@ Pure. Output chunks are not here, since what they become depends on the chunk be
 from typing import assert_never
 
 from pluggableharness.kernel.domain.call import Call, RefusedCall
-from pluggableharness.kernel.domain.message import Message
+from pluggableharness.kernel.domain.message import Message, Usage
 from pluggableharness.kernel.domain.news import (
     CallEnded,
     CallRefused,
@@ -45,6 +45,9 @@ from pluggableharness.kernel.domain.render import (
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.domain.verdict import Verdict
 
+EVENTS_VERSION = 1
+"""Grows when a type or a field goes, or means something else; what is added changes nothing."""
+
 Shape = dict[str, Json]
 
 Whole = (
@@ -69,6 +72,7 @@ def shape(news: Whole) -> Shape:
         case SessionStarted():
             return {
                 "type": "session_started",
+                "events_version": EVENTS_VERSION,
                 "session_id": news.session_id,
                 "model": news.model,
                 "working_directory": news.working_directory,
@@ -76,7 +80,12 @@ def shape(news: Whole) -> Shape:
         case TextDelta():
             return {"type": "text_delta", "turn_id": news.turn_id, "text": news.text}
         case MessageArrived():
-            return {"type": "message", "turn_id": news.turn_id, **_message(news.message)}
+            return {
+                "type": "message",
+                "turn_id": news.turn_id,
+                **_message(news.message),
+                **_used(news.usage, news.cost_usd),
+            }
         case CallRefused():
             return {"type": "call_refused", "turn_id": news.turn_id, **_refused(news.refused)}
         case CallStarted():
@@ -207,6 +216,11 @@ def _message(message: Message) -> Shape:
         for call in message.calls
     ]
     return {"message_id": message.id, "text": message.text, "calls": calls}
+
+
+def _used(usage: Usage, cost_usd: float) -> Shape:
+    tokens: Shape = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    return {"usage": tokens, "cost_usd": cost_usd}
 
 
 def _refused(refused: RefusedCall) -> Shape:

@@ -330,6 +330,7 @@ class Terminal:
         self._screen.lines(boxed(title, body, looks))
 
     def _end(self, news: SessionEnded) -> None:
+        self._calls += self._activity.broken_off()
         self._activity.stop()
         self._prose.finish()
         self._quiet.close()

@@ -1,0 +1,298 @@
+"""`harness run` as a conversation: on a real terminal, with a model that is served on the spot."""
+
+import os
+import re
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import pexpect
+import pytest
+from model_server import Call, ModelServer, Reply
+from process.harness import HARNESS, Harness
+from process_tree import eventually, with_word
+
+from pluggableharness.kernel.codec.record_facts import read_facts
+from pluggableharness.kernel.codec.record_messages import read_message
+from pluggableharness.kernel.store.index import summary
+from pluggableharness.kernel.store.reading import read_events, read_meta, verify
+
+MODEL = ("--model", "openai-compatible:any")
+COLOUR = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+class Talk:
+    """A person at a terminal; `expect` looks at what they see, without its colours."""
+
+    def __init__(
+        self, harness: Harness, server: ModelServer, *words: str, **environment: str
+    ) -> None:
+        self.process = pexpect.spawn(
+            HARNESS[0],
+            [*HARNESS[1:], "run", *MODEL, *words],
+            cwd=str(harness.project),
+            env={
+                **harness.environment,
+                **server.environment,
+                "TERM": "xterm",
+                "NO_COLOR": "1",
+                **environment,
+            },  # fmt: skip
+            encoding="utf-8",
+            timeout=25,
+            dimensions=(40, 100),
+        )
+
+    def expect(self, pattern: str) -> str:
+        self.process.expect(pattern)
+        return COLOUR.sub("", str(self.process.before))
+
+    def prompt(self, text: str, label: str = "> ") -> None:
+        self.process.send(text + "\r")
+
+    def ready(self, label: str = "> ") -> str:
+        """Wait for the prompt line; in a terminal with a cursor it turns pasted text on."""
+        return self.expect(r"\x1b\[\?2004h")
+
+    def left(self) -> int | None:
+        self.process.expect(pexpect.EOF)
+        self.process.close()
+        return self.process.exitstatus
+
+
+@contextmanager
+def talking(
+    harness: Harness, replies: Sequence[Reply], *words: str, **environment: str
+) -> Iterator[tuple[Talk, ModelServer]]:
+    with ModelServer(replies) as server:
+        talk = Talk(harness, server, *words, **environment)
+        try:
+            yield talk, server
+        finally:
+            talk.process.close(force=True)
+
+
+def facts(harness: Harness) -> list[str]:
+    (log,) = harness.logs()
+    assert verify(log).ok
+    events = [read_facts(row.payload) for row in read_events(log) if row.kind == "session"]
+    return [" ".join([str(one["event"]), *([one["status"]] if "status" in one else [])])
+            for one in events if one["event"] != "notice"]  # fmt: skip
+
+
+def said(harness: Harness) -> list[str]:
+    (log,) = harness.logs()
+    rows = (row for row in read_events(log) if row.kind == "message")
+    return [text for row in rows if (text := read_message(row.payload).reply.message.text)]
+
+
+@pytest.mark.req("K27", "K30", "K32")
+def test_each_prompt_goes_on_with_one_session_in_one_record(harness: Harness) -> None:
+    with talking(harness, [Reply("First **answer**."), Reply("Second answer.")]) as (talk, server):
+        talk.ready()
+        talk.prompt("first question")
+        talk.expect("answer")
+        talk.ready()
+        talk.prompt("second question")
+        talk.expect("Second answer")
+        talk.ready()
+        talk.process.send("\x04")
+        talk.expect("record")
+        assert talk.left() == 0
+    assert said(harness) == ["first question", "First **answer**.", "second question",
+                             "Second answer."]  # fmt: skip
+    assert facts(harness) == ["started", "ended completed", "resumed", "ended completed"]
+    assert len(server.requests[1]["messages"]) > len(server.requests[0]["messages"])
+    (log,) = harness.logs()
+    assert summary(log).status == "completed"
+
+
+@pytest.mark.req("K17", "K32")
+def test_an_interrupt_ends_the_turn_and_the_conversation_goes_on(harness: Harness) -> None:
+    sleep = Reply("Running.", calls=[Call("exec.bash", {"command": "echo $$ > pid; sleep 317.5"})])
+    with talking(harness, [sleep, Reply("Back again.")], "--allow-all") as (talk, _):
+        talk.ready()
+        talk.prompt("run it")
+        eventually(lambda: bool(with_word("317.5")), "the command runs")
+        talk.process.send("\x03")
+        talk.expect("interrupted")
+        talk.ready()
+        eventually(lambda: not with_word("317.5"), "the command is gone")
+        talk.prompt("and now?")
+        talk.expect("Back again")
+        talk.ready()
+        talk.prompt("/quit")
+        assert talk.left() == 0
+    assert facts(harness) == ["started", "ended cancelled", "resumed", "ended completed"]
+
+
+@pytest.mark.req("K16", "K32")
+def test_a_second_interrupt_leaves_at_once_with_the_terminal_as_it_was(harness: Harness) -> None:
+    stubborn = "trap '' TERM INT; echo $$ > pid; sleep 317.5; sleep 317.5"
+    running = Reply("Running.", calls=[Call("exec.bash", {"command": stubborn})])
+    with talking(harness, [running], "--allow-all") as (talk, _):
+        talk.ready()
+        talk.prompt("run it")
+        eventually(lambda: bool(with_word("317.5")), "the command runs")
+        eventually(lambda: not talk.process.getecho(), "what is typed does not show")
+        talk.process.kill(signal.SIGINT)
+        talk.process.kill(signal.SIGINT)
+        talk.process.expect(pexpect.EOF)
+        talk.process.wait()
+        assert talk.process.exitstatus in (0, 130)
+        eventually(lambda: not with_word("317.5"), "the command is gone")
+
+
+@pytest.mark.req("K32")
+def test_two_interrupts_at_an_empty_prompt_leave_and_one_clears_what_is_typed(
+    harness: Harness,
+) -> None:
+    with talking(harness, [Reply("Yes.")]) as (talk, _):
+        talk.ready()
+        talk.process.send("never sent\x03")
+        talk.prompt("really sent")
+        talk.expect("Yes")
+        talk.ready()
+        talk.process.send("\x03")
+        talk.expect("again")
+        talk.ready()
+        talk.process.send("\x03")
+        assert talk.left() == 0
+    assert said(harness) == ["really sent", "Yes."]
+
+
+@pytest.mark.req("K11", "K32")
+def test_plan_mode_is_turned_on_and_off_for_the_next_prompts(harness: Harness) -> None:
+    replies = [Reply("Looked."), Reply("Could change.")]
+    with talking(harness, replies) as (talk, server):
+        talk.ready()
+        talk.prompt("/plan")
+        talk.expect("plan >")
+        talk.prompt("look")
+        talk.expect("Looked")
+        talk.ready()
+        talk.prompt("/plan")
+        talk.expect("off")
+        talk.ready()
+        talk.prompt("go")
+        talk.expect("Could change")
+        talk.ready()
+    names = [{tool["function"]["name"] for tool in asked["tools"]} for asked in server.requests]
+    assert "exec__bash" not in names[0] and "filesystem__read_file" in names[0]
+    assert "exec__bash" in names[1]
+
+
+@pytest.mark.req("K32", "F11")
+def test_commands_say_what_there_is_and_a_mistyped_one_what_was_meant(harness: Harness) -> None:
+    (harness.project / "agent.hcl").write_text(
+        'agent_profile "default" {\n  max_turns = 7\n  tools = ["exec.bash", "user.ask_user"]\n}\n'
+        'policy "look at git" {\n  match = { tool_name = "bash" }\n'
+        '  when = "commands.all(c, c.program == \'git\')"\n  action = "allow"\n}\n'
+    )
+    with talking(harness, []) as (talk, _):
+        for typed, shown in (
+            ("/polcy", "did you mean /policy"),
+            ("/tools", r"exec.bash +resource +high"),
+            ("/policy", "look at git +allow"),
+            ("/policy exec.bash command='git log'", "verdict: allow by rule look at git"),
+            ("/policy exec.bash comand=ls", "comand"),
+            ("/cost", "0 of 7"),
+            ("/model", "openai-compatible:any"),
+            ("/resume", "no other session"),
+            ("/help", "go on with another session"),
+        ):
+            talk.ready()
+            talk.prompt(typed)
+            talk.expect(shown)
+        talk.ready()
+        talk.process.send("\x04")
+        assert talk.left() == 0
+    assert harness.logs() == [], "nobody said a word to a model"
+
+
+@pytest.mark.req("K32")
+def test_pasted_lines_are_one_prompt_and_prompts_are_remembered_in_private(
+    harness: Harness,
+) -> None:
+    with talking(harness, [Reply("Both."), Reply("Again.")]) as (talk, _):
+        talk.ready()
+        talk.process.send("\x1b[200~one\ntwo\x1b[201~\r")
+        talk.expect("Both")
+        talk.ready()
+        talk.process.send("\x04")
+        assert talk.left() == 0
+    assert said(harness)[0] == "one\ntwo"
+    kept = harness.state / "pluggableharness" / "history"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    with talking(harness, [Reply("Again.")]) as (talk, server):
+        talk.ready()
+        talk.process.send("\x1b[A\r")
+        talk.expect("Again")
+        talk.ready()
+    assert "one\ntwo" in str(server.requests[0]["messages"][-1]["content"])
+
+
+@pytest.mark.req("K30", "K32")
+def test_another_session_of_the_folder_is_chosen_and_goes_on(harness: Harness) -> None:
+    with talking(harness, [Reply("The answer is 42.")]) as (talk, _):
+        talk.ready()
+        talk.prompt("what is it?")
+        talk.expect("42")
+        talk.ready()
+        talk.process.send("\x04")
+        assert talk.left() == 0
+    (log,) = harness.logs()
+    with talking(harness, [Reply("As I said.")]) as (talk, server):
+        talk.ready()
+        talk.prompt("/resume")
+        talk.expect("what is it")
+        talk.ready()
+        talk.prompt("1")
+        talk.expect("The answer is 42")
+        talk.ready()
+        talk.prompt("say it again")
+        talk.expect("As I said")
+        talk.ready()
+        talk.process.send("\x04")
+        assert talk.left() == 0
+    assert harness.logs() == [log]
+    assert facts(harness) == ["started", "ended completed", "resumed", "ended completed"]
+    assert "what is it?" in str(server.requests[0]["messages"])
+
+
+@pytest.mark.req("K30")
+def test_run_resume_goes_on_in_conversation_or_with_one_prompt(harness: Harness) -> None:
+    with ModelServer([Reply("One."), Reply("Two.")]) as server:
+        environment = {**harness.environment, **server.environment}
+        os.environ.update(server.environment)
+        try:
+            assert harness.run("run", "say one", *MODEL).returncode == 0
+            (log,) = harness.logs()
+            done = harness.run("run", "say two", "--resume", log.stem, *MODEL)
+        finally:
+            for name in server.environment:
+                del os.environ[name]
+        assert environment
+        assert done.returncode == 0, done.stderr
+        assert "Two." in done.stdout
+    assert said(harness) == ["say one", "One.", "say two", "Two."]
+    with talking(harness, [Reply("Three.")], "--resume", log.stem) as (talk, _):
+        talk.expect("Two")
+        talk.ready()
+        talk.prompt("say three")
+        talk.expect("Three")
+        talk.ready()
+    assert read_meta(log)["prompt"] == "say one"
+
+
+@pytest.mark.req("K32")
+def test_a_dumb_terminal_holds_a_conversation_too(harness: Harness) -> None:
+    with talking(harness, [Reply("Plain **answer**.")], TERM="dumb") as (talk, _):
+        talk.expect("> ")
+        talk.process.send("hello\n")
+        shown = talk.expect(r"completed")
+        assert "Plain **answer**." in shown
+        assert "\x1b" not in str(talk.process.before)
+        talk.expect("> ")
+        talk.process.send("\x04")
+        assert talk.left() == 0
