@@ -42,18 +42,34 @@ async def test_a_line_is_the_answer() -> None:
         ("7\n0\n1\n", False, {"answer": "red", "selected": ["red"]}),
         ("1,2\n2\n", False, {"answer": "blue", "selected": ["blue"]}),
         ("2, 1,2\n", True, {"answer": "blue, red", "selected": ["blue", "red"]}),
+        ("b\n", False, {"answer": "blue", "selected": ["blue"]}),
+        ("c\nA\n", False, {"answer": "red", "selected": ["red"]}),
+        ("b a\n", True, {"answer": "blue, red", "selected": ["blue", "red"]}),
+        ("9999999999999999999\n\u0662\n \n", False, None),
         ("7\n8\n9\n1\n", False, None),
         ("", False, None),
     ],
 )
-async def test_options_are_chosen_by_number(
+async def test_options_are_chosen_by_number_or_letter(
     typed: str, several: bool, expected: JsonObject | None
 ) -> None:
     """Case agent-user-task-05: a number out of range, and the end of the input."""
     answer, screen = await answered(typed, options=["red", "blue"], multiple=several)
     assert answer == expected
     assert screen[-1] != ""
-    assert [line for line in screen if line[2:3].isdigit()] == ["│ 1. red", "│ 2. blue"]
+    assert [line for line in screen if line[0] == "│" and line[2:3].isdigit()] == ["│ 1. red", "│ 2. blue"]
+
+
+@pytest.mark.req("C21")
+async def test_a_letter_that_is_an_option_means_itself() -> None:
+    answer, _ = await answered("a\n", options=["b", "a"])
+    assert answer == {"answer": "a", "selected": ["a"]}
+
+
+@pytest.mark.req("C21")
+async def test_what_may_be_typed_is_said() -> None:
+    _, screen = await answered("\n", options=["red", "blue"], multiple=True, default="blue")
+    assert screen[-1] == "└ 1-2, several: 1,2 (Return for the default) > "
 
 
 @pytest.mark.req("C21")

@@ -26,7 +26,8 @@ _MOST_UNCLEAR = 3
 class Interview:
     """Asks for each required field of the call's output.
 
-    What the arguments may say about the asking: `options` (texts to choose from, by number),
+    What the arguments may say about the asking: `options` (texts to choose from, by number or
+    letter),
     `multiple`, and `default`, which stands for an empty answer. With options, an optional
     list of texts in the output, the first one, gets what was selected.
     """
@@ -74,7 +75,8 @@ class Interview:
         """A field's value, and the options that it stands for; None when there is no answer."""
         for _ in range(_MOST_UNCLEAR):
             prompt = Text.assemble((self.screen.looks.glyphs.bottom + " ", "faint"))
-            prompt.append("" if alone else f"{shown(name)} ").append("> ")
+            prompt.append("" if alone else f"{shown(name)} ").append(self._hint(), "faint")
+            prompt.append("> ")
             self.screen.question(prompt, end="")
             line = await self._line()
             if line is None:
@@ -103,14 +105,23 @@ class Interview:
             raise ValueError("an answer is needed")
         if schema.type is SchemaType.STRING and self._options:
             several = self.call.arguments.get("multiple") is True
-            picked = chosen(line, self._options, several=several)
+            picked = chosen(line, self._options, several=several, letters=True)
             if picked is None:
                 count = len(self._options)
                 raise ValueError(
-                    f"choose by number, 1 to {count}" + (", or several: 1,2" if several else "")
+                    f"choose by number or letter, 1 to {count}"
+                    + (", or several: 1,2" if several else "")
                 )
             return ", ".join(picked), picked
         return _parsed(line, schema), None
+
+    def _hint(self) -> str:
+        """What may be typed, where that is not just anything."""
+        several = self.call.arguments.get("multiple") is True
+        count = len(self._options)
+        hint = f"1-{count}{', several: 1,2' if several else ''} " if count > 1 else ""
+        default = self.call.arguments.get("default")
+        return hint + ("(Return for the default) " if isinstance(default, str) else "")
 
     @property
     def _options(self) -> list[str]:

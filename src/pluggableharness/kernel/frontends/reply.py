@@ -1,7 +1,9 @@
 """What a person's keystrokes mean. Pure: reads nothing and shows nothing."""
 
 import json
+import re
 from enum import Enum
+from string import ascii_lowercase
 
 from pluggableharness.kernel.domain.values import Json, JsonObject
 
@@ -95,16 +97,29 @@ def _json(text: str) -> Json:
     return value
 
 
-def chosen(typed: str, options: list[str], *, several: bool) -> list[str] | None:
-    """The options that were meant, by number from 1 or by their text; None when unclear."""
+def chosen(
+    typed: str, options: list[str], *, several: bool, letters: bool = False
+) -> list[str] | None:
+    """The options that were meant, by number from 1 or by their text; None when unclear.
+
+    With `letters` also by letter from `a`, where that is the text of none. Several are parted
+    by commas or spaces.
+    """
     if typed.strip() in options:
         return [typed.strip()]
-    picks = [pick.strip() for pick in typed.split(",")]
-    if not all(pick.isascii() and pick.isdigit() for pick in picks):
-        return None
-    numbers = [int(pick) for pick in picks]
+    picks = re.split(r"[\s,]+", typed.strip().strip(","))
+    numbers = [_number(pick, letters=letters) for pick in picks]
     if len(numbers) > 1 and not several:
         return None
     if not all(1 <= number <= len(options) for number in numbers):
         return None
     return [options[number - 1] for number in dict.fromkeys(numbers)]
+
+
+def _number(pick: str, *, letters: bool) -> int:
+    """The number that a pick stands for; 0 for none."""
+    if pick.isascii() and pick.isdigit():
+        return int(pick[:9])
+    if letters and len(pick) == 1 and pick.lower() in ascii_lowercase:
+        return ascii_lowercase.index(pick.lower()) + 1
+    return 0
