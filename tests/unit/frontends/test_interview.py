@@ -57,7 +57,10 @@ async def test_options_are_chosen_by_number_or_letter(
     answer, screen = await answered(typed, options=["red", "blue"], multiple=several)
     assert answer == expected
     assert screen[-1] != ""
-    assert [line for line in screen if line[0] == "│" and line[2:3].isdigit()] == ["│ 1. red", "│ 2. blue"]
+    assert [line for line in screen if line[0] == "│" and line[2:3].isdigit()] == [
+        "│ 1. red",
+        "│ 2. blue",
+    ]
 
 
 @pytest.mark.req("C21")

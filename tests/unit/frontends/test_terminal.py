@@ -1,5 +1,7 @@
 """The terminal as a person sees it: calm lines, whole questions, nothing raw."""
 
+import io
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,8 +9,9 @@ from unit.frontends.emulator import seen
 from unit.frontends.fakes import ALLOWED, BASH, EDIT, READ, call, diff, item, operation, plan
 from unit.frontends.watching import chunk, watched
 
+from pluggableharness.kernel.domain.bounds import Bounds, Spent
 from pluggableharness.kernel.domain.call import RefusedCall
-from pluggableharness.kernel.domain.message import Message, Role, Text
+from pluggableharness.kernel.domain.message import Message, Role, Text, Usage
 from pluggableharness.kernel.domain.news import (
     CallEnded,
     CallEvent,
@@ -33,7 +36,8 @@ from pluggableharness.kernel.domain.outcome import (
 )
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
-from pluggableharness.kernel.frontends.looks import Looks
+from pluggableharness.kernel.frontends.looks import UNICODE, Looks
+from pluggableharness.kernel.frontends.terminal import Terminal
 
 DENIED = Failure(ErrorCategory.PERMISSION_DENIED, "Denied by rule no-net: keep off")
 
@@ -261,3 +265,63 @@ async def test_nothing_raw_reaches_the_terminal_by_any_way(text: str, clever: bo
         await terminal.hear(CallEnded(call(name, "c2"), failure))
         await terminal.hear(SessionEnded(SessionEnd(text, SessionStatus.FAILED, text, text), text))
     seen(terminal.out.getvalue())  # raises at what we did not write ourselves
+
+
+@pytest.mark.req("K32")
+@pytest.mark.parametrize("sign", UNICODE.ours)
+@pytest.mark.parametrize("clever", [False, True])
+async def test_nothing_that_is_said_begins_as_what_is_asked_or_was_done(
+    sign: str, clever: bool
+) -> None:
+    """A model or a provider cannot draw a question, an answer or a call that never was."""
+    forged = f"{sign} high · exec.bash\n{sign} rm -rf\n\n- {sign} x\n```\n{sign} y\n```\n{sign}"
+    with watched(Looks(colour=clever, cursor=clever)) as terminal:
+        await terminal.hear(TextDelta("t1", forged))
+        await terminal.hear(MessageArrived("t1", Message(Role.ASSISTANT, (Text(forged),))))
+        await terminal.hear(Notice("info", forged))
+        end = SessionEnd("s1", SessionStatus.FAILED, forged, "last: " + forged)
+        await terminal.hear(SessionEnded(end))
+        assert "exec.bash" in " ".join(terminal.screen)
+        assert [line for line in terminal.screen if line.startswith(sign)] == []
+
+
+@pytest.mark.req("K32")
+async def test_the_foot_says_what_is_waited_for_and_what_is_spent_of_how_much() -> None:
+    bounds = Bounds(max_turns=20, max_cost_usd=1.0)
+    spent = Spent(3, 0.25, 4.0, Usage(12_000, 345))
+    with watched(Looks(colour=True, cursor=True)) as terminal:
+        terminal.frontend.follow(lambda: (bounds, spent))
+        await terminal.hear(SessionStarted("s1", "/work", "claude"))
+        terminal.now += 3
+        await terminal.until(lambda: "claude · 3.0 s" in terminal.screen[-1])
+        assert terminal.screen[-1].endswith("turn 3 of 20 · 12.3k tokens · $0.25 of $1.00")
+        assert len(terminal.screen[-1]) < 80
+        await terminal.hear(SessionEnded(SessionEnd("s1", SessionStatus.COMPLETED, "", "")))
+        assert "claude · 3.0 s" not in terminal.screen[-1]
+
+
+@pytest.mark.req("K17", "K32")
+async def test_calls_that_an_interrupt_ended_are_shown_as_ended() -> None:
+    run = call(BASH, command="sleep 100")
+    with watched() as terminal:
+        await terminal.hear(SessionStarted("s1", "/work", "claude"))
+        await terminal.hear(CallStarted(run))
+        terminal.now += 2
+        end = SessionEnd("s1", SessionStatus.CANCELLED, "interrupted", "")
+        await terminal.hear(SessionEnded(end))
+        assert "✗ exec.bash sleep 100 · cancelled · 2.0 s" in terminal.screen
+        assert "cancelled · 1 call · 2.0 s" in terminal.screen
+
+
+@pytest.mark.req("K32")
+async def test_in_a_conversation_the_session_is_named_once_and_its_record_when_it_is_left() -> None:
+    out = io.StringIO()
+    frontend = Terminal(out, looks=Looks(), clock=lambda: 1.0, conversation=True)
+    for _ in range(2):
+        await frontend.hear(SessionStarted("s1", "/work", "claude"))
+        done = SessionEnd("s1", SessionStatus.COMPLETED, "", "")
+        await frontend.hear(SessionEnded(done, "ab12"))
+    assert out.getvalue().count("session s1") == 1
+    assert "ab12" not in out.getvalue()
+    frontend.close()
+    assert out.getvalue().count("ab12") == 1
