@@ -227,3 +227,23 @@ async def test_a_file_that_leads_to_a_repository_elsewhere_stays_as_it_is(
     (tmp_path / ".git").write_text("gitdir: /elsewhere/.git/worktrees/x\n")
     await bash(tool, command)
     assert (tmp_path / ".git").read_text() == "gitdir: /elsewhere/.git/worktrees/x\n"
+
+
+@pytest.mark.parametrize("kind", ["Landlock"], indirect=True)
+async def test_what_cannot_be_put_back_is_told(tool: Tool, tmp_path: Path) -> None:  # noqa: F811
+    """A file too large to be kept, and a name that only looks like one that was moved aside."""
+    (tmp_path / "agent.hcl").write_bytes(b"#" * (5 << 20))
+    note = (await bash(tool, "echo x >>agent.hcl")).payload["note"]
+    assert "too large" in note and "look at it" in note
+    await bash(tool, "mkdir .agent; echo x >.agent/x.refused-1.hcl")
+    assert not (tmp_path / ".agent/x.refused-1.hcl").exists()
+
+
+async def test_another_name_of_a_guarded_file_changes_nothing(
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    await output(tool, "git init -q")
+    before = (tmp_path / ".git/config").read_text()
+    await bash(tool, "ln .git/config x && printf '[core]\\n\\tpager = evil\\n' >>x")
+    assert (tmp_path / ".git/config").read_text() == before

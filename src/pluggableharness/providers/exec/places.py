@@ -79,7 +79,8 @@ def _identity(folder: Path, asked: str) -> tuple[int, int]:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise led_elsewhere(asked) from None
-        raise ExecutionFailed(f"working_directory: {named(str(folder))}: {error.strerror}") from None
+        where = named(str(folder))
+        raise ExecutionFailed(f"working_directory: {where}: {error.strerror}") from None
     try:
         status = os.fstat(descriptor)
     finally:
@@ -90,6 +91,6 @@ def _identity(folder: Path, asked: str) -> tuple[int, int]:
 def led_elsewhere(asked: str | Path) -> ConcurrencyConflict:
     """Make the error for a folder that is another by the time that it is used."""
     return ConcurrencyConflict(
-        f"working_directory: {named(str(asked))} leads elsewhere now than when this call was approved; nothing "
-        "was run. Look what is there, then call again."
+        f"working_directory: {named(str(asked))} leads elsewhere now than when this call was "
+        "approved; nothing was run. Look what is there, then call again."
     )

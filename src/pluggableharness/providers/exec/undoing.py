@@ -7,6 +7,7 @@ put there is not deleted but moved aside, under a name that nobody acts on.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -24,7 +25,9 @@ from pluggableharness.providers.exec.plain_repository import (
 from pluggableharness.sdk.jail import best, open_directory
 
 _LARGEST: Final = 4 << 20
-"""Bytes of a file that can be put back; of a larger one a change is told, and not undone."""
+"""Bytes of a file that can be put back; of a larger one, as of one that this user may not read, a
+change is told, and not undone."""
+_ASIDE: Final = re.compile(r".*\.refused-[0-9a-f]{8}", re.DOTALL)
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -38,7 +41,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file; without `data` it is too large to be kept, and known by its stamp."""
+    """A file; without `data` it cannot be kept, and is known by its stamp."""
 
     mode: int
     owner: tuple[int, int]
@@ -100,7 +103,8 @@ def _put_back(parent: int, name: str, one: Watched, before: State, path: str) ->
                 yield from _put_back(folder, entry, _inner(one), was, f"{path}/{entry}")
         return
     if isinstance(before, File) and before.data is None:
-        yield f"{path} was changed by the command, and is too large to be put back: look at it"
+        why = "is too large, or not this user's to read, to be put back: look at it"
+        yield f"{path} was changed by the command, and {why}"
         return
     aside = _move_aside(parent, name) if now is not None else ""
     _make(parent, name, before)
@@ -171,16 +175,19 @@ def _inner(one: Watched) -> Watched:
 
 
 def _is_aside(name: str) -> bool:
-    return ".refused-" in name
+    return _ASIDE.fullmatch(name) is not None
 
 
 def _file(parent: int, name: str, status: os.stat_result) -> File:
     mode, owner = stat.S_IMODE(status.st_mode), (status.st_uid, status.st_gid)
+    stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     if status.st_size > _LARGEST:
-        stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         return File(mode, owner, None, stamp)
-    with os.fdopen(os.open(name, _FILE, dir_fd=parent), "rb") as file:
-        return File(mode, owner, file.read(_LARGEST + 1))
+    try:
+        with os.fdopen(os.open(name, _FILE, dir_fd=parent), "rb") as file:
+            return File(mode, owner, file.read(_LARGEST + 1))
+    except PermissionError:
+        return File(mode, owner, None, stamp)
 
 
 def _new_repository(parent: int, one: Watched) -> Iterator[str]:
