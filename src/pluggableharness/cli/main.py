@@ -35,6 +35,7 @@ first steps:
   harness tools
   harness call filesystem.read_file path=README.md
   harness call exec.bash command='git status --short'
+  harness run --model PROVIDER:ID              a conversation; harness run --help says more
 """
 
 
