@@ -82,6 +82,18 @@ def explained(path: Path, line: int) -> bool:
     return above.startswith("#")
 
 
+def test_mcp_is_imported_in_its_bridges_alone() -> None:
+    """It takes a second, and no other command is to pay for it (S5)."""
+    elsewhere = [
+        f"{place(path, line)} imports {name}"
+        for path in sources(PACKAGE)
+        for name, line in imports(parsed(path))
+        if name.partition(".")[0] in ("mcp", "mcp_types")
+        and not path.is_relative_to(PACKAGE / "bridges")
+    ]
+    assert elsewhere == []
+
+
 def test_the_domain_needs_the_standard_library_alone() -> None:
     foreign = [
         f"{place(path, line)} imports {name}"

@@ -42,7 +42,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 async def _serve(options: argparse.Namespace) -> int:
-    # MCP and what it stands on take half a second to import, and no other command needs them.
+    # MCP and what it stands on take a second to import, and no other command needs them.
     from pluggableharness.bridges.outward.server import serve
 
     setup = configured(working_directory(options.cwd), os.environ, options.profile)
