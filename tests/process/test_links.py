@@ -1,16 +1,19 @@
 """An approval, and a rule, hold for where a path led; links are swapped under real providers."""
 
 import asyncio
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from family import LIMIT_S, Watching, Written, calls, kernel, results
 
+from bench.survive.siege import swapping
 from pluggableharness.kernel import places
-from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.call import Call, ProposedCall
+from pluggableharness.kernel.domain.message import Message, Role
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.first_party import all_first_party
@@ -198,3 +201,38 @@ async def test_a_folder_that_becomes_a_link_after_the_last_look_ends_the_call(
     assert isinstance(outcome, Failure), outcome
     assert outcome.category is ErrorCategory.CONCURRENCY_CONFLICT
     assert not (project / ".git/hooks/x").exists()
+
+
+@pytest.mark.req("R3")
+@pytest.mark.parametrize("operation", ["filesystem.write_file", "exec.bash"])
+async def test_an_attacker_that_swaps_a_folder_for_a_link_gets_nothing_past_the_rules(
+    project: Path, operation: str
+) -> None:
+    """Between every two steps of kernel and provider, and without a sandbox."""
+    (project / "x").mkdir()
+    point(project / "y", ".git/hooks")
+    before = sorted(os.listdir(project / ".git/hooks"))
+    proposed = tuple(
+        ProposedCall(
+            f"use-{number}",
+            operation,
+            {"command": f"echo x >n{number}", "working_directory": "x"}
+            if operation == "exec.bash"
+            else {"path": f"x/n{number}", "content": "x"},
+        )
+        for number in range(60)
+    )
+    providers = tuple(
+        replace(one, config={"sandbox": "none"}) if one.name == "exec" else one for one in PROVIDERS
+    )
+    async with (
+        asyncio.timeout(LIMIT_S),
+        kernel(project, providers=providers, allow_all=False, rules=ALLOW) as made,
+        made.session(Written([Message(Role.ASSISTANT, proposed)]), Watching()) as session,
+    ):
+        with swapping(project / "x", project / "y"):
+            await session.run("go")
+        ended = results(session.history)
+    assert sorted(os.listdir(project / ".git/hooks")) == before
+    assert len(ended) == len(proposed)
+    assert any(isinstance(one, Failure) for one in ended), "the attacker was never in the way"
