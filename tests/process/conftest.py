@@ -1,5 +1,6 @@
 """What the tests with real processes share."""
 
+import os
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 import pytest
 from process.harness import Harness
 from provider_host import CHATTY, SECRET, Host, hosted
+
+# Asked for by its variable, since the model is large; no part of the tests otherwise.
+collect_ignore = [] if os.environ.get("PLUGGABLEHARNESS_LOCAL_MODEL") else ["test_local_model.py"]
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Profiles: tools, models and bounds (F9, F10, K20, K23)."""
 
+from pathlib import Path
+
 import pytest
 from unit.config.reading_files import KNOWN, problems, read
 
@@ -7,6 +9,7 @@ from pluggableharness.kernel.config.profiles import tool_problem
 from pluggableharness.kernel.config.show import shown
 from pluggableharness.kernel.config.source import ConfigError
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
+from pluggableharness.kernel.models.vendors import USUAL_ADDRESSES, USUAL_KEYS
 
 
 def tools(written: str) -> str:
@@ -120,6 +123,20 @@ def test_a_key_is_named_and_never_written(written: str) -> None:
     assert 'must be written exactly env("NAME")' in str(refused.value)
     assert "sk-abc" not in str(refused.value)
     assert "the-secret-itself" not in str(refused.value)
+
+
+@pytest.mark.req("F10", "K36")
+def test_the_how_to_is_right() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "choose-a-model.md").read_text()
+    text = page.split("```hcl\n")[1].split("```")[0]
+    profiles = read(text, {"READERS_KEY": "x"}).profiles
+    names = {name: [model.name for model in one.models] for name, one in profiles.items()}
+    assert names == {
+        "default": ["anthropic:claude-sonnet-5-5", "openai-compatible:qwen3"],
+        "reader": ["google:gemini-2.5-pro"],
+    }
+    usual = [name for names in USUAL_KEYS.values() for name in names]
+    assert [name for name in (*usual, *USUAL_ADDRESSES.values()) if f"`{name}`" not in page] == []
 
 
 @pytest.mark.req("F6", "F10")

@@ -19,18 +19,22 @@ from pluggableharness.kernel.models.patience import PATIENT, Patience
 
 VENDORS = ", ".join(vendor.value for vendor in Vendor)
 
-_KEYS: Mapping[Vendor, tuple[str, ...]] = {
+USUAL_KEYS: Mapping[Vendor, tuple[str, ...]] = {
     Vendor.ANTHROPIC: ("ANTHROPIC_API_KEY",),
     Vendor.OPENAI: ("OPENAI_API_KEY",),
     Vendor.GOOGLE: ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     Vendor.COMPATIBLE: ("OPENAI_API_KEY",),
 }
-_ADDRESSES: Mapping[Vendor, str] = {
+"""The variables that hold a vendor's key where the file names none, the first that is set."""
+
+USUAL_ADDRESSES: Mapping[Vendor, str] = {
     Vendor.ANTHROPIC: "ANTHROPIC_BASE_URL",
     Vendor.OPENAI: "OPENAI_BASE_URL",
     Vendor.GOOGLE: "GOOGLE_GEMINI_BASE_URL",
     Vendor.COMPATIBLE: "OPENAI_BASE_URL",
 }
+"""The variable that holds a vendor's address where the file has none."""
+
 
 HOW_TO_CHOOSE = f"""\
 no model is chosen. Say which with --model PROVIDER:ID, where PROVIDER is one of {VENDORS}, or
@@ -146,7 +150,7 @@ class VendorModels:
         return self._made[choice]
 
     def _address(self, choice: ModelChoice) -> str:
-        variable = _ADDRESSES[choice.vendor]
+        variable = USUAL_ADDRESSES[choice.vendor]
         address = choice.base_url or self._environment.get(variable, "")
         if not address and choice.vendor is Vendor.COMPATIBLE:
             raise UsageError(
@@ -162,7 +166,7 @@ class VendorModels:
         file names for it: the usual variable holds somebody else's. Raises UsageError when
         there is none.
         """
-        variables = _KEYS[choice.vendor]
+        variables = USUAL_KEYS[choice.vendor]
         if choice.key_variable:
             variables = (choice.key_variable,)
         elif choice.vendor is Vendor.COMPATIBLE and choice.base_url:
