@@ -49,9 +49,11 @@ def object_to_struct(value: JsonObject | str) -> Struct:
 def written_from_struct(raw: Struct) -> JsonObject | str:
     """What `object_to_struct` was given. Raises ValueError for what it did not make."""
     value = from_struct(raw)
-    if value.keys() == {AS_WRITTEN}:
+    if len(value) != 1:
+        return value
+    if AS_WRITTEN in value:
         return str(value[AS_WRITTEN])
-    if value.keys() == {AS_TEXT}:
+    if AS_TEXT in value:
         return _as_object(json_value(str(value[AS_TEXT])))
     return value
 

@@ -13,8 +13,11 @@ from pluggableharness.kernel.frontends.text import escaped
 _PLAIN = frozenset({str, int, bool, type(None)})
 """Nearly all values there are, and the checks for the others are slow."""
 
-_PERHAPS_WHOLE = re.compile(rb"[0-9]\.0(?![0-9])|[0-9]e[0-9+-]")
-"""In a text without it no number is written otherwise than `jsonable` would have it."""
+_WHOLE = re.compile(rb"\.0(?![0-9])")
+_LARGE = re.compile(rb"e-?[1-9]")
+_CERTAINLY_LARGE = re.compile(rb"[0-9]e-?[1-9]")
+"""In a text without the first and the last no number is written otherwise than `jsonable` would
+have it. The middle one finds in a fifth of the time that there is none."""
 
 
 def jsonable(value: Json) -> object:
@@ -41,11 +44,17 @@ def ascii_line(value: Json) -> str:
     try:
         # Five times as fast, and right for nearly all lines: replays print many (S13).
         line = msgspec.json.encode(value)
+        if _is_final(line):
+            return line.decode()
     except (TypeError, ValueError, OverflowError, RecursionError):
-        line = b""
-    if line and line.isascii() and not _PERHAPS_WHOLE.search(line):
-        return line.decode()
+        pass  # It is for json to say what is wrong with it, if anything is.
     return json.dumps(jsonable(value), separators=(",", ":"))
+
+
+def _is_final(line: bytes) -> bool:
+    if not line.isascii() or _WHOLE.search(line):
+        return False
+    return not _LARGE.search(line) or not _CERTAINLY_LARGE.search(line)
 
 
 def compact(value: Json, encoding: str = "utf-8") -> str:
