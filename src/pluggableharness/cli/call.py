@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 
 from pluggableharness.cli.arguments import read_arguments
+from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DENIED, DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.loaded import loaded_spec, provider_of
@@ -20,9 +21,9 @@ from pluggableharness.kernel.frontends.call_output import CallOutput, show
 from pluggableharness.kernel.frontends.json_lines import CallLines
 from pluggableharness.kernel.frontends.json_shapes import node
 from pluggableharness.kernel.frontends.json_values import ascii_line, pretty
-from pluggableharness.kernel.frontends.text import escaped
 from pluggableharness.kernel.kernel import Kernel, Setup, opened
 from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.schema.violation import quoted
 from pluggableharness.kernel.turn.denial import was_denied
 
 _EPILOG = """\
@@ -97,7 +98,7 @@ def _command(written: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(written))
     except ValueError as error:
-        raise UsageError(f"--provider {written}: {error}") from error
+        raise UsageError(f"--provider {quoted(written)}: {error}") from error
     if not words:
         raise UsageError("--provider: name an executable")
     return words
@@ -106,8 +107,7 @@ def _command(written: str) -> tuple[str, ...]:
 def _tell_own_name(given: str, own: str) -> None:
     # No error: agent.hcl too may load a provider under any name. But it may be a slip.
     if own and own != given:
-        shown = escaped(own) or own
-        print(f"notice: the provider calls itself '{shown}', not '{given}'", file=sys.stderr)
+        complain(f"the provider calls itself '{own}', not '{given}'", kind="notice")
 
 
 async def _preview(
@@ -115,7 +115,7 @@ async def _preview(
 ) -> int:
     found = await kernel.preview(operation, arguments)
     if isinstance(found, Failure):
-        print(f"{operation}: {found.category.value}: {found.message}", file=sys.stderr)
+        complain(f"{found.category.value}: {found.message}", kind=operation)
         return FAILED
     if as_json:
         print(ascii_line({"type": "preview", "node": None if found is None else node(found)}))

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from pluggableharness.cli.complaining import complain, told
 from pluggableharness.cli.exits import DONE, USAGE
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.config.config import Config
@@ -43,10 +44,10 @@ def main(options: argparse.Namespace) -> int:
         path = _path(options.file, directory)
         config = file_config(path, directory, os.environ)
     except UsageError as error:
-        print(error, file=sys.stderr)
+        print(told(str(error)), file=sys.stderr)
         return USAGE
     for warning in config.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        complain(warning, kind="warning")
     match options.action:
         case "accept":
             # Starting providers takes imports that the other two are too quick for (S5).

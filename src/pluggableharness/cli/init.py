@@ -2,12 +2,12 @@
 
 import argparse
 import json
-import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DONE, USAGE
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.config.load import FILE_NAME, read_source
@@ -44,7 +44,7 @@ def main(options: argparse.Namespace) -> int:
         kinds = tuple(project_kinds(directory))
         _write_new(directory / FILE_NAME, text_for(kinds))
     except UsageError as error:
-        print(f"harness: {error}", file=sys.stderr)
+        complain(error)
         return USAGE
     found = " and ".join(kind.name for kind in kinds) or "no kind of project that is known"
     print(f"wrote {FILE_NAME} for {found}; next: harness config check")

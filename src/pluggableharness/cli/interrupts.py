@@ -8,11 +8,10 @@ process behind (K16, K17).
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Callable, Coroutine
 
+from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import INTERRUPTED, USAGE
-from pluggableharness.cli.kernel_log import show_log
 from pluggableharness.cli.kernel_log import show_log
 from pluggableharness.cli.privacy import keep_others_out
 from pluggableharness.kernel.domain.errors import HarnessError, RecordFailed
@@ -25,16 +24,15 @@ def run_until_done(work: Callable[[], Coroutine[None, None, int]]) -> int:
     """Run the work and give back its exit code, or what an error or an interrupt makes of it."""
     keep_others_out()
     show_log()
-    show_log()
     try:
         return asyncio.run(_under_signals(work))
     except asyncio.CancelledError:
         return INTERRUPTED
     except RecordFailed as error:
-        print(f"harness: {error}", file=sys.stderr)
+        complain(error)
         return 1
     except HarnessError as error:
-        print(f"harness: {error}", file=sys.stderr)
+        complain(error)
         return USAGE
 
 

@@ -9,7 +9,7 @@ import argparse
 import importlib
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 
@@ -70,6 +70,12 @@ class Parser(argparse.ArgumentParser):
     def _unknown(self, name: str, known: Iterable[str]) -> None:
         behind = "; the options of a command stand behind it" if self._subparsers else ""
         self.error(f"there is no option {name} here{behind}; {_guess(name, known)}")
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the usage, safe to look at, and leave."""
+        # As in `_guess`.
+        told = importlib.import_module("pluggableharness.cli.complaining").told
+        super().error(told(message))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a command or a choice that does not exist, with the one that is nearest."""

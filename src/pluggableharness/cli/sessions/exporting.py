@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.sessions.finding import find_log
 from pluggableharness.cli.sessions.reporting import reported
@@ -26,7 +27,7 @@ def main(options: argparse.Namespace) -> int:
 def _rows(log: Path, output: str | None) -> int:
     if output is not None:
         written = export(log, Path(output))
-        print(f"{output}: {written} rows written", file=sys.stderr)
+        complain(f"{written} rows written", kind=str(output))
         return DONE
     outlet = Outlet(sys.stdout)
     for event in read_events(log):

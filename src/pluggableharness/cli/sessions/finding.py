@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.schema.violation import quoted
 from pluggableharness.kernel.store.location import SUFFIX, log_path, sessions_directory
 
 _LISTED = 5
@@ -27,6 +28,8 @@ def find_log(given: str) -> Path:
     if len(found) == 1:
         return log_path(directory, found[0])
     if not found:
-        raise UsageError(f"there is no session '{given}'. See: harness sessions list")
+        raise UsageError(f"there is no session {quoted(given)}. See: harness sessions list")
     more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-    raise UsageError(f"'{given}' may be {', '.join(found[:_LISTED])}{more}. Give more of the id")
+    raise UsageError(
+        f"{quoted(given)} may be {', '.join(found[:_LISTED])}{more}. Give more of the id"
+    )

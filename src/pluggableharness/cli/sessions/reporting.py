@@ -1,8 +1,8 @@
 """Errors of commands that only read, in the words and exit codes of the others."""
 
-import sys
 from collections.abc import Callable
 
+from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import FAILED, USAGE
 from pluggableharness.kernel.domain.errors import HarnessError
 from pluggableharness.kernel.store.errors import LogUnreadable
@@ -13,16 +13,16 @@ def reported(work: Callable[[], int]) -> int:
     try:
         return work()
     except LogUnreadable as error:
-        print(f"harness: {error}", file=sys.stderr)
+        complain(error)
         return FAILED
     except HarnessError as error:
-        print(f"harness: {error}", file=sys.stderr)
+        complain(error)
         return USAGE
     except ValueError as error:
-        print(f"harness: the record holds what no kernel wrote: {error}", file=sys.stderr)
+        complain(f"the record holds what no kernel wrote: {error}")
         return FAILED
     except BrokenPipeError:
         raise
     except OSError as error:
-        print(f"harness: {error}", file=sys.stderr)
+        complain(error)
         return FAILED

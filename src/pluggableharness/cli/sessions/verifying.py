@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DONE, FAILED
 from pluggableharness.cli.sessions.finding import find_log
 from pluggableharness.cli.sessions.reporting import reported
@@ -17,7 +18,7 @@ def main(options: argparse.Namespace) -> int:
 def _verify(session: str, head: str | None) -> int:
     report = verify(find_log(session), head)
     if not report.ok:
-        print(f"{report.path}: {report.fault}", file=sys.stderr)
+        complain(report.fault, kind=str(report.path))
         print(f"{report.rows} rows before that are as they were written", file=sys.stderr)
         return FAILED
     print(f"session {report.session_id}: {report.rows} rows are as they were written")

@@ -25,7 +25,7 @@ from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.frontends.json_values import pretty
 from pluggableharness.kernel.frontends.outlet import Outlet
 from pluggableharness.kernel.frontends.payloads import as_lines, as_node, main_field
-from pluggableharness.kernel.frontends.text import LiveLines, live, shown
+from pluggableharness.kernel.frontends.text import LiveLines, live, nameable, shown
 from pluggableharness.kernel.frontends.words import cut, value_line
 
 _MOST_DETAILS = 2000
@@ -58,7 +58,7 @@ class CallOutput:
                 else:
                     self._error(news.call.operation.full_name, news.outcome)
             case CallRefused():
-                self._error(news.refused.name, news.refused.failure)
+                self._error(nameable(news.refused.name), news.refused.failure)
             case Notice():
                 self._tell(f"{news.level}: {news.message}")
             case _:

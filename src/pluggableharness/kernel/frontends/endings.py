@@ -8,7 +8,7 @@ from pluggableharness.kernel.domain.call import Call, RefusedCall
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
 from pluggableharness.kernel.frontends.lines import fold
 from pluggableharness.kernel.frontends.looks import Looks
-from pluggableharness.kernel.frontends.text import clipped, live, shown
+from pluggableharness.kernel.frontends.text import clipped, live, nameable, shown
 from pluggableharness.kernel.frontends.words import brief, counted, cut, facts
 
 _MESSAGE_HEAD, _MESSAGE_TAIL = 12, 4
@@ -39,7 +39,7 @@ def ending(
 
 def refusal(refused: RefusedCall, looks: Looks, width: int) -> list[Text]:
     """A proposed call that did not become one."""
-    line = _named(looks.glyphs.failed, "error", refused.name, looks)
+    line = _named(looks.glyphs.failed, "error", nameable(refused.name), looks)
     line.append(f" {looks.glyphs.dot} refused", "error")
     return [*fold(line, width), *message_lines(refused.failure.message, looks, width)]
 

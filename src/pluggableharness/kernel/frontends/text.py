@@ -16,6 +16,7 @@ Line = TypeVar("Line")
 Parts = tuple[Sequence[Line], Sequence[Line], Sequence[Line]]
 """The beginning, what is hidden, and the end."""
 
+_LONGEST_NAME = 160
 _MOST_MARKS = 2
 _MOST_HELD = 1024
 _MOST_LINE = 4096
@@ -83,6 +84,11 @@ def shown(text: str, encoding: str = "utf-8") -> str:
         return text
     inner = written if written is not None else text.replace("\\", "\\\\")
     return '"' + inner.replace('"', '\\"') + '"'
+
+
+def nameable(name: str) -> str:
+    """A name that somebody made up, cut where no operation's would still go on."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
 
 
 def _hidden(text: str, encoding: str) -> list[bool]:

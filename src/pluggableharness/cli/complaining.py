@@ -1,0 +1,23 @@
+"""How a command says that something is wrong: on stderr, safe to look at, and not without end.
+
+Its own arguments, names of files and the words of providers stand in what it says, and any of
+these may hold what moves a cursor. So nothing is said but through here.
+"""
+
+import sys
+
+from pluggableharness.kernel.frontends.text import escaped
+
+_LONGEST = 20_000
+
+
+def complain(message: object, *, kind: str = "harness") -> None:
+    """Say it on stderr, behind `kind`."""
+    print(told(f"{kind}: {message}"), file=sys.stderr)
+
+
+def told(message: str) -> str:
+    """The message as it may be printed; its own lines stay lines."""
+    rest = f"… ({len(message)} characters)" if len(message) > _LONGEST else ""
+    lines = message[:_LONGEST].split("\n")
+    return "\n".join(escaped(line) or line for line in lines) + rest
