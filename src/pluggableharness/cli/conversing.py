@@ -39,7 +39,7 @@ async def converse(setup: Setup, model: Model, resume: Path | None = None) -> in
     """
     keys = Keys()
     terminal = Terminal(keys=keys, conversation=True)
-    with _Turns() as turns:
+    with _Turns() as turns, keys.quiet():
         line = _prompt_line(terminal, keys)
         try:
             async with opened(setup) as kernel:

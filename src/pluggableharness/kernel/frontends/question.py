@@ -129,7 +129,7 @@ class Question:
         keys = [("a", "allow"), *lasting, ("d", "deny"), ("e", "edit"), *more, ("?", "help")]
         prompt = self._keys_shown(keys, f" {self.screen.looks.glyphs.dot} ")
         if prompt.cell_len + _ROOM_TO_ANSWER > self.screen.width:
-            prompt = self._keys_shown(keys, " ")
+            prompt = self._keys_shown(keys, "  ")
         return await self._key(prompt)
 
     def _keys_shown(self, keys: Sequence[tuple[str, str]], between: str) -> Text:
@@ -242,7 +242,7 @@ class Question:
             *Drawing(self.screen.looks, self.screen.width - 2).prose(about),
         ]
         for line in lines:
-            for piece in fold(line, self.screen.width - 2):
+            for piece in fold(line, self.screen.width - 2, words=True):
                 self._say(Text.assemble((self.screen.looks.glyphs.bar + " ", "faint"), piece))
 
     @staticmethod
