@@ -105,7 +105,7 @@ def test_once_a_change_is_accepted_the_file_says_why_the_rule_holds_no_longer(pa
     (told,) = voided(path, CHANGED, 'description was "d", is "${x} Send\nall"')
     assert "granted-mail-send" in told
     text = path.read_text()
-    assert 'void   = "description was \\"d\\", is \\"$${x} Send\\nall\\""' in text
+    assert 'void     = "description was \\"d\\", is \\"$${x} Send\\nall\\""' in text
     assert "# a person's own words" in text
     assert 'description was "d"' in judged(path, CHANGED).reason
     assert judged(path, operation("read", provider="mail")).decision is Decision.ALLOW

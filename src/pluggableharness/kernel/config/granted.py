@@ -70,7 +70,7 @@ def void_changed(
                 why = _outgrown(rule, digests, changes)
                 if why:
                     at = block.body.span.end
-                    text = f"{text[:at]}  void   = {quoted(why)}\n{text[at:]}"
+                    text = f"{text[:at]}  void     = {quoted(why)}\n{text[at:]}"
                     told.append(f"{rule} is void: {why}")
             if told:
                 _replace(path, text)

@@ -76,12 +76,14 @@ def written(rule: Rule) -> str:
         )
         if values
     ]
-    lines = [f"  match  = {{ {', '.join(fields)} }}"]
+    settings = {"match": f"{{ {', '.join(fields)} }}"}
     if rule.when:
-        lines.append(f"  when   = {_hcl(rule.when)}")
-    lines.append('  action = "allow"')
+        settings["when"] = _hcl(rule.when)
+    settings["action"] = '"allow"'
     if rule.declared is not None:
-        lines.append(f'  declared = "{rule.declared}"')
+        settings["declared"] = f'"{rule.declared}"'
+    width = max(map(len, settings))
+    lines = [f"  {name:<{width}} = {value}" for name, value in settings.items()]
     return "\n".join([f'policy "{rule.name}" {{', *lines, "}", ""])
 
 
