@@ -6,14 +6,8 @@ from pathlib import Path
 
 import pytest
 from unit.planning.doubles import call, operation
-from unit.policy.shell_programs import (
-    ASSIGNING,
-    PLAIN,
-    RUNNING,
-    TRADE,
-    UNEXPECTED,
-    UNPROVEN,
-)
+from unit.policy.shell_programs import ASSIGNING, RUNNING, UNPROVEN
+from unit.policy.shell_writers import PLAIN, TRADE, UNEXPECTED
 
 from pluggableharness.kernel.domain.operation import Risk
 from pluggableharness.kernel.domain.verdict import Decision

@@ -1,0 +1,242 @@
+"""Repositories, how they are made, and what git then runs in them. Data alone."""
+
+BASE = """
+git init -q -b main repo && cd repo && echo a > f && mkdir sub && echo b > sub/g && git add -A
+git commit -q -m one && echo more >> f
+"""
+"""What every repository begins as."""
+
+HOSTILE = {
+    "core.fsmonitor": ("git config core.fsmonitor $EVIL", "git status"),
+    "a key behind its section": ('printf "[core] fsMonitor=$EVIL\\n" >> .git/config', "git status"),
+    "several sections in a line": (
+        'printf "[a][core]fsmonitor=$EVIL\\n" >> .git/config',
+        "git diff",
+    ),
+    "carriage returns": (
+        'printf "[core]\\r\\n\\tfsmonitor=$EVIL\\r\\n" >> .git/config',
+        "git status",
+    ),
+    "a value in quotes": (
+        'printf "[core]\\nfsmonitor=\\"$EVIL\\"\\n" >> .git/config',
+        "git status",
+    ),
+    "a continued line": (
+        'printf "[core]\\nfsmoni\\\\\\ntor=x\\nfsmonitor=\\\\\\n$EVIL\\n">>.git/config',
+        "",
+    ),
+    "a mark of the order of bytes": (
+        'printf "\\xef\\xbb\\xbf[core]\\nfsmonitor=$EVIL\\n" | cat - .git/config > c; '
+        "mv c .git/config",
+        "git status",
+    ),
+    "include.path": (
+        "git config -f x core.fsmonitor $EVIL; git config include.path ../x",
+        "git status",
+    ),
+    "includeIf": (
+        'git config -f x core.fsmonitor $EVIL; git config "includeIf.gitdir:**.path" ../x',
+        "git status",
+    ),
+    "behind a megabyte of comments": (
+        'head -c 1100000 /dev/zero | tr "\\0" "#" >> .git/config; echo >> .git/config; '
+        "git config core.fsmonitor $EVIL",
+        "git status",
+    ),
+    "config.worktree": (
+        "git config extensions.worktreeConfig true; git config --worktree core.fsmonitor $EVIL",
+        "git status",
+    ),
+    "a .git that is a link": (
+        "mv .git ../g; ln -s ../g .git; git config core.fsmonitor $EVIL",
+        "git log; git status",
+    ),
+    "a .git that is a file": (
+        'mv .git ../g; echo "gitdir: ../g" > .git; git config core.fsmonitor $EVIL',
+        "git status",
+    ),
+    "commondir": (
+        "cp -r .git ../g; git config -f ../g/config core.fsmonitor $EVIL; "
+        "echo ../../g > .git/commondir",
+        "git status",
+    ),
+    "a linked worktree": (
+        "git worktree add -q ../w -b w; git config core.fsmonitor $EVIL",
+        "cd ../w && git status",
+    ),
+    "a submodule's configuration": (
+        "git init -q s; git -C s commit -q --allow-empty -m s; "
+        "git -c protocol.file.allow=always submodule add -q ./s t >/dev/null; "
+        "git -C t config core.fsmonitor $EVIL",
+        "git status",
+    ),
+    "an embedded repository": (
+        "git init -q s; git -C s commit -q --allow-empty -m s; git add s 2>/dev/null; "
+        "git -C s config core.fsmonitor $EVIL",
+        "git status",
+    ),
+    "an embedded repository in an index of version 4": (
+        "git init -q s; git -C s commit -q --allow-empty -m s; git add s 2>/dev/null; "
+        "git update-index --index-version 4; git -C s config core.fsmonitor $EVIL",
+        "git status",
+    ),
+    "an embedded repository in a split index": (
+        "git init -q s; git -C s commit -q --allow-empty -m s; git add s 2>/dev/null; "
+        "git update-index --split-index; git -C s config core.fsmonitor $EVIL",
+        "git status",
+    ),
+    "an embedded repository in an embedded one": (
+        "git init -q s; git init -q s/t; git -C s/t commit -q --allow-empty -m s; "
+        "git -C s add t 2>/dev/null; git -C s commit -q -m s; git add s 2>/dev/null; "
+        "git -C s/t config core.fsmonitor $EVIL",
+        "git status",
+    ),
+    "another directory": (
+        "git init -q s; git -C s config core.fsmonitor $EVIL",
+        "cd s && git status",
+    ),
+    "two steps down": (
+        "git init -q sub/s; git -C sub/s config core.fsmonitor $EVIL",
+        "cd sub; cd s; git status",
+    ),
+    "through a link and back": (
+        "mkdir ../o; git init -q ../o/s; ln -s ../o/s l; git -C ../o/s config core.fsmonitor $EVIL",
+        "cd l && git status",
+    ),
+    "a hook of every command": (
+        "cp $EVIL .git/hooks/post-index-change; touch f",
+        "git status",
+    ),
+    "a hook of commits": ("cp $EVIL .git/hooks/pre-commit", "git commit -q -a -m two"),
+    "a hook of any name": ("cp $EVIL .git/hooks/reference-transaction", "git branch x"),
+    "core.hooksPath": (
+        "mkdir h; cp $EVIL h/post-checkout; git config core.hooksPath h",
+        "git checkout -q -b x",
+    ),
+    "a hook of every command, elsewhere": (
+        "mkdir h; cp $EVIL h/post-index-change; git config core.hooksPath h; touch f",
+        "git status",
+    ),
+    "a hook of refs": ("cp $EVIL .git/hooks/reference-transaction", "git tag x"),
+    "hooks behind a link": (
+        "mkdir h; cp $EVIL h/post-checkout; rm -r .git/hooks; ln -s ../h .git/hooks",
+        "git checkout -q -b x",
+    ),
+    "a filter": (
+        'echo "* filter=x" > .gitattributes; git config filter.x.clean $EVIL',
+        "git diff",
+    ),
+    "a process of a filter": (
+        'echo "* filter=x" > .gitattributes; git config filter.x.process $EVIL',
+        "git add f",
+    ),
+    "a driver of diff": (
+        'echo "* diff=x" > .gitattributes; git config diff.x.command $EVIL',
+        "git diff",
+    ),
+    "text conversion": (
+        'echo "* diff=x" > .git/info/attributes; git config diff.x.textconv $EVIL',
+        "git diff",
+    ),
+    "a driver of merge": (
+        'echo "* merge=x" > .gitattributes; git config merge.x.driver $EVIL; git commit -qam m; '
+        "git checkout -q -b x HEAD~; echo c > f; git commit -qam c; git checkout -q -f main",
+        "git merge -q x",
+    ),
+    "diff.external": ("git config diff.external $EVIL", "git diff"),
+    "an alias": ('git config alias.st "!$EVIL"', "git st"),
+    "a signature's program": (
+        "git config gpg.program $EVIL; git config commit.gpgSign true",
+        "git commit -q -a -m two",
+    ),
+    "core.sshCommand": (
+        "git config core.sshCommand $EVIL; git remote add origin ssh://h/x",
+        "git fetch -q origin",
+    ),
+    "url.insteadOf and a helper": (
+        'git config protocol.ext.allow always; git config "url.ext::$EVIL .insteadOf" https:; '
+        "git remote add origin https://h/x",
+        "git fetch -q origin",
+    ),
+    "remote.uploadpack": (
+        "git remote add origin ../repo; git config remote.origin.uploadpack $EVIL",
+        "git fetch -q origin",
+    ),
+    "remote.vcs": (
+        "git remote add origin ssh://h/x; git config remote.origin.vcs ext; "
+        'git config protocol.ext.allow always; git config remote.origin.url "$EVIL"',
+        "git fetch -q origin",
+    ),
+    "core.editor": ("git config core.editor $EVIL", "git commit -q -a"),
+    "sequence.editor": (
+        "git stash -q; git config sequence.editor $EVIL",
+        "git rebase -q -i --root",
+    ),
+    "a trailer's command": (
+        "git config trailer.x.command $EVIL; git config trailer.x.key X",
+        "git commit -q -a -m two --trailer x=y",
+    ),
+    "credential.helper": (
+        'git config credential.helper "!$EVIL"; git config core.askPass true',
+        "",
+    ),
+    "a remote that is a directory, with hooks": (
+        "git init -q --bare ../b; cp $EVIL ../b/hooks/update; git remote add origin ../b",
+        "git push -q origin main",
+    ),
+    "a push to a directory with hooks": (
+        "git init -q --bare ../b; cp $EVIL ../b/hooks/update",
+        "git push -q ../b main",
+    ),
+    "a bare repository": (
+        "git clone -q --bare . b; git -C b config core.fsmonitor $EVIL; "
+        "git -C b config alias.st '!'$EVIL",
+        "cd b && git st",
+    ),
+    "a template's hooks": (
+        "mkdir -p t/hooks; cp $EVIL t/hooks/post-checkout; git config init.templateDir $PWD/t",
+        "",
+    ),
+}
+"""What makes git run `$EVIL`, and by which command; "" where that needs a network or a person."""
+
+PLAIN = {
+    "a fresh one": ("", "git status"),
+    "with a remote and branches": (
+        "git remote add origin https://h/x; git config branch.main.remote origin; "
+        "git config branch.main.merge refs/heads/main; git config branch.main.description d; "
+        "git config user.email a@b; git config pull.rebase true; git config color.ui auto",
+        "git fetch; git push -q origin main; git log",
+    ),
+    "an address as scp has it": ("git remote add origin git@host:a/b.git", "git fetch"),
+    "a clone of a directory, to read": (
+        "cd ..; git clone -q repo c; cd c",
+        "git status && git log",
+    ),
+    "hooks of commits, to read": (
+        "for h in pre-commit commit-msg pre-push; do cp $EVIL .git/hooks/$h; done",
+        "git status; git log -p; git diff",
+    ),
+    "hooks of commits elsewhere, to read": (
+        "mkdir -p .husky/_; cp $EVIL .husky/_/pre-commit; git config core.hooksPath .husky/_",
+        "git status; git log; git add f; git branch x",
+    ),
+    "hooks of commits, to work here": (
+        "cp $EVIL .git/hooks/pre-commit; git remote add origin ../b",
+        "git add f; git branch x; git tag t; git reset -q; git --no-pager log",
+    ),
+    "hooks that are no programs": (
+        "echo x > .git/hooks/post-index-change",
+        "git commit -q -a -m x",
+    ),
+    "a submodule": (
+        "git init -q ../s; git -C ../s commit -q --allow-empty -m s; "
+        "git -c protocol.file.allow=always submodule add -q ../s t >/dev/null",
+        "git status; git diff",
+    ),
+    "a linked worktree": ("git worktree add -q ../w -b w", "cd ../w && git status"),
+    "an index of version 4": ("git update-index --index-version 4", "git status"),
+    "below it": ("", "cd sub && git log; cd .. && git diff"),
+    "fsmonitor turned off": ("git config core.fsmonitor false", "git status"),
+}
+"""What does not."""
