@@ -2,7 +2,7 @@
 .SILENT:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench survive generate record recordings lock fresh
+.PHONY: help setup run test check bench survive generate recordings lock fresh
 
 PYTHON ?= python3
 export PYTHON
@@ -33,10 +33,7 @@ generate: setup ## generate the wire modules from proto/, and what is known of t
 	.venv/bin/python scripts/known_providers.py
 
 recordings: setup ## show the terminal once more, and write down what it shows
-	RECORD=1 .venv/bin/python -m pytest tests/process/test_recordings.py
-
-record: setup ## record the session of docs/recordings anew
-	RECORD=1 .venv/bin/python -m pytest -q tests/process/test_plan_of_five.py
+	RECORD=1 .venv/bin/python -m pytest tests/process/test_recordings.py tests/process/test_plan_of_five.py
 
 lock: ## renew requirements/*.txt from pyproject.toml; needs uv
 	requirements/lock.sh

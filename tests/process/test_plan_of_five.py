@@ -1,6 +1,6 @@
 """A plan of five items, each decided in another way, as a person sees it; recorded in docs/.
 
-`make record` writes the recording anew; here it is compared, so that it cannot drift from what
+`make recordings` writes the recording anew; here it is compared, so that it cannot drift from what
 the program does.
 """
 
@@ -23,7 +23,7 @@ EDIT = "command=rm -rf build dist"
 REASON = "nothing from the network runs here"
 BOUND_S = 60
 HEAD = """\
-A plan of five, recorded from the program by `make record`: a scripted model asks for five changes
+A plan of five, recorded from the program by `make recordings`: a scripted model asks for five changes
 in one message. Two are allowed by the rules of agent.hcl, one is edited, one is denied with a
 reason, and one is answered "always". Then the rule that this wrote, and a session the day after.
 Ids, places and times are those of no real run.
