@@ -54,10 +54,10 @@ class Talk:
         """Wait for the prompt line; in a terminal with a cursor it turns pasted text on."""
         return self.expect(r"\x1b\[\?2004h")
 
-    def left(self) -> int | None:
+    def left(self) -> int:
         self.process.expect(pexpect.EOF)
         self.process.close()
-        return self.process.exitstatus
+        return int(self.process.exitstatus)
 
 
 @contextmanager
@@ -284,6 +284,9 @@ def test_run_resume_goes_on_in_conversation_or_with_one_prompt(harness: Harness)
         talk.ready()
         talk.prompt("say three")
         talk.expect("Three")
+        talk.ready()
+        talk.prompt("/cost")
+        talk.expect("300 in, 30 out")
         talk.ready()
     assert read_meta(log)["prompt"] == "say one"
 

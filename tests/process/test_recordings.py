@@ -118,7 +118,7 @@ def two_commands(harness: Harness, columns: int) -> str:
         server.close()
         terminal.expect("✓")
         said += terminal.before + terminal.after
-    return said + rest_of(terminal, 0)
+    return str(said) + rest_of(terminal, 0)
 
 
 def interrupted(harness: Harness, columns: int) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,11 +21,10 @@ def history_path(environ: Mapping[str, str]) -> Path:
 def read_history(path: Path) -> list[str]:
     """The prompts, the oldest first; none when there is no such file or it is no such thing."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(path, "rb", buffering=0, opener=_opened) as file:
+            data = file.read(_MOST_BYTES) or b""
     except OSError:
         return []
-    with open(descriptor, "rb") as file:
-        data = file.read(_MOST_BYTES) if _is_plain(descriptor) else b""
     prompts = [_prompt(line) for line in data.split(b"\n")]
     return [prompt for prompt in prompts if prompt is not None][-MOST_ENTRIES:]
 
@@ -52,8 +52,13 @@ def remember(path: Path, prompt: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _is_plain(descriptor: int) -> bool:
-    return os.path.isfile(f"/proc/self/fd/{descriptor}")
+def _opened(path: str, flags: int) -> int:
+    """Open a plain file; anything else could make us wait, or be somebody else's."""
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(f"{path} is no plain file")
+    return descriptor
 
 
 def _prompt(line: bytes) -> str | None:

@@ -245,19 +245,24 @@ class Activity:
         )
 
     def _foot(self, parts: Sequence[str]) -> Text:
-        """What goes on, and at the right what is spent where both have room."""
+        """What goes on, and what is spent where both have room.
+
+        Nothing fills the line up to its end: when the window is made narrower, a terminal
+        that breaks lines anew then leaves a short foot whole, and it can be taken away.
+        """
         glyphs, width = self._screen.looks.glyphs, self._screen.width - 1
-        words = f" {glyphs.dot} ".join(part for part in parts if part)
-        left = Text(f"{glyphs.spinner[self._ticks % len(glyphs.spinner)]} {words}")
-        right = self.spent()
-        room = width - cell_len(right) - 2
-        if not right or room < _NARROWEST_LEFT:
+        dot = f" {glyphs.dot} "
+        words = dot.join(part for part in parts if part)
+        left = Text(f"{glyphs.spinner[self._ticks % len(glyphs.spinner)]} {words}", "faint")
+        spent = self.spent()
+        right = dot + spent if spent else ""
+        room = width - cell_len(right)
+        if room < _NARROWEST_LEFT:
             right, room = "", width
         if left.cell_len > room:
             left.truncate(room - len(glyphs.ellipsis))
             left.append(glyphs.ellipsis)
-        gap = " " * (width - left.cell_len - cell_len(right)) if right else ""
-        return Text(f"{left.plain}{gap}{right}", "faint")
+        return left.append(right)
 
     def _bar(self, progress: Progress) -> str:
         if progress.fraction is None:
