@@ -18,7 +18,7 @@ from pluggableharness.sdk import (
     PermissionDenied,
     Provider,
 )
-from pluggableharness.sdk.render import Listing, Node, Style, Text
+from pluggableharness.sdk.render import Group, Listing, Node, Style, Text
 
 _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "cancelled": "[-]"}
 _FOLDER, _FILE = ".agent", "tasks.sqlite"
@@ -98,6 +98,37 @@ async def task_list(
         return Several([], 0, False)
     tasks, total = await _with_store(ctx, lambda store: store.listed(status, limit))
     return Several(tasks, total, total > len(tasks))
+
+
+@task_create.preview
+async def _(
+    ctx: Context[Settings],
+    title: str,
+    description: str | None,
+    status: Status,
+    depends_on: list[str] | None,
+) -> Node:
+    line = _line({"id": "new:", "title": title, "status": status, "depends_on": depends_on})
+    return Group([line, Text(description)]) if description else line
+
+
+@task_update.preview
+async def _(
+    ctx: Context[Settings],
+    id: str,  # noqa: A002
+    title: str | None,
+    description: str | None,
+    status: Status | None,
+    depends_on: list[str] | None,
+) -> Node:
+    needs = None if depends_on is None else ", ".join(depends_on) or "nothing"
+    given = {"title": title, "description": description, "status": status, "depends on": needs}
+    return Group(
+        [
+            Text(id, Style.BOLD),
+            Listing([Text(f"{name}: {value}") for name, value in given.items() if value]),
+        ]
+    )
 
 
 @task_create.render
