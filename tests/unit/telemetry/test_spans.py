@@ -159,7 +159,7 @@ async def test_each_attempt_at_a_call_is_a_span_with_its_category(
 ) -> None:
     monkeypatch.setattr(
         "pluggableharness.kernel.turn.calls.retry_delay",
-        lambda operation, outcome, attempts: None if isinstance(outcome, Success) else 0.0,
+        lambda operation, outcome, *limits: None if isinstance(outcome, Success) else 0.0,
     )
     left: list[Outcome] = [
         Failure(ErrorCategory.TIMEOUT, "the secret", retryable=True),
