@@ -1,5 +1,6 @@
 """The script model: a written list of messages that can use earlier results."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,14 @@ def test_a_script_with_a_mistake_is_refused_with_its_place(
 def test_a_script_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere\.yaml: cannot be read"):
         read_script(tmp_path / "nowhere.yaml")
+
+
+@pytest.mark.req("K36", "P16")
+def test_a_script_without_end_is_refused_and_a_pipe_is_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="larger than 16 MiB"):
+        read_script(Path("/dev/zero"))
+    reading, writing = os.pipe()
+    os.write(writing, b"messages:\n  - say: hello\n")
+    os.close(writing)
+    assert read_script(Path(f"/dev/fd/{reading}")).messages[0].say == "hello"
+    os.close(reading)

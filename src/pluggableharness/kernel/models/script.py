@@ -92,10 +92,19 @@ _FIELDS = {
 }
 
 
+_LARGEST = 16 << 20
+"""Bytes of a script."""
+
+
 def read_script(path: Path) -> Script:
     """Read a script. Raises UsageError that names the file and the place."""
     try:
-        parsed = yaml.safe_load(path.read_text(encoding="utf-8"))
+        # A pipe is welcome, as `<(...)` makes one, and what never ends is not.
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise UsageError(f"script {path}: is larger than 16 MiB; no script is")
+        parsed = yaml.safe_load(data.decode())
     except OSError as error:
         raise UsageError(f"script {path}: cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:

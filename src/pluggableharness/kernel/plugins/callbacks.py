@@ -17,6 +17,7 @@ from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.outcome import ErrorCategory
 from pluggableharness.kernel.plugins.flights import Flights, Forsaken
 from pluggableharness.kernel.plugins.transport import CALLBACK_SERVICE, grpc_aio, new_server
+from pluggableharness.kernel.schema.violation import quoted
 from pluggableharness.wire import content_pb2, event_pb2, kernel_pb2, log_pb2
 from pluggableharness.wire.handshake import CALL_ID_METADATA
 from pluggableharness.wire.structs import from_struct
@@ -154,7 +155,7 @@ class Callbacks:
         if not self._flights.serves(session_id):
             raise _Refused(
                 "PERMISSION_DENIED",
-                f"{self.producer.name} has no call in session {session_id!r}, so it may not "
+                f"{self.producer.name} has no call in session {quoted(session_id)}, so it may not "
                 "speak for it",
             )
 
@@ -169,8 +170,8 @@ class Callbacks:
         if not self._flights.report(event.tool_call_id, report):
             raise _Refused(
                 "FAILED_PRECONDITION",
-                f"call {event.tool_call_id!r} is not one of yours that was cancelled in the last "
-                "seconds; results travel in the call's own stream",
+                f"call {quoted(event.tool_call_id)} is not one of yours that was cancelled in the "
+                "last seconds; results travel in the call's own stream",
             )
         return kernel_pb2.EmitResult(id=event.tool_call_id)
 
