@@ -3,9 +3,11 @@
 import asyncio
 import json
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import mcp_types as types
@@ -16,7 +18,8 @@ from process_tree import alive, descendants, eventually
 
 import pluggableharness as ph
 
-WAIT = 25.0
+WAIT = 120.0
+"""Seconds, which only a hang takes: a connection starts eight processes."""
 MODES = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 WRITE = ("filesystem__write_file", {"path": "a.txt", "content": "hello\n"})
 
@@ -267,6 +270,84 @@ async def test_a_cancelled_request_ends_its_call_and_no_other(harness: Harness, 
     ]
     assert isinstance(cut, ph.Failure)
     assert cut.category is ph.ErrorCategory.CANCELLED
+
+
+@MODES
+@pytest.mark.req("K35", "K10a")
+async def test_what_changes_while_it_is_asked_about_is_asked_again(
+    harness: Harness, mode: str
+) -> None:
+    target = harness.project / "a.txt"
+
+    def decide(message: str) -> types.ElicitResult:
+        if "Asked again" not in message:
+            target.write_text("somebody else was here\n")
+        return types.ElicitResult(action="accept", content={"decision": "allow"})
+
+    async with connected(harness, mode, decide) as there:
+        result = await there.call(*WRITE)
+    first, second = there.asked
+    assert "somebody else" not in first.message
+    assert "somebody else" in second.message
+    assert "has changed" in second.message
+    assert result.is_error or target.read_text() == "hello\n"
+
+
+@MODES
+@pytest.mark.req("K35", "P24")
+async def test_a_question_of_the_model_reaches_the_person(harness: Harness, mode: str) -> None:
+    def decide(message: str) -> types.ElicitResult:
+        return types.ElicitResult(action="accept", content={"answer": "blue", "more": "x"})
+
+    asked = {"question": "Which colour?"}
+    async with connected(harness, mode, decide) as there:
+        result = await there.call("user__ask_user", asked)
+    assert result.structured_content == {"answer": "blue"}
+    assert there.asked[0].message == "question: Which colour?"
+    assert there.asked[0].requested_schema["required"] == ["answer"]
+    async with connected(harness, mode) as there:
+        nobody = await there.call("user__ask_user", asked)
+    assert category(nobody) == "execution_failed"
+
+
+@MODES
+@pytest.mark.req("K35", "P10")
+async def test_progress_is_told_and_a_server_behind_the_gate_is_served_on(
+    harness: Harness, mode: str
+) -> None:
+    """MCP in and out again: what the inner server says arrives, and so does the cancellation."""
+    server = json.dumps([sys.executable, str(Path(__file__).parent / "mcp_server.py")])
+    (harness.project / "agent.hcl").write_text(
+        f'required_providers {{\n  tool = {{ source = "mcp", command = {server} }}\n}}\n'
+    )
+    told: list[tuple[float, float | None, str | None]] = []
+    heard = asyncio.Event()
+
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+        heard.set()
+
+    async with connected(harness, mode) as there:
+        looked = await there.call("tool__look", {"text": "x"})
+        slow = asyncio.create_task(
+            there.client.call_tool("tool__slow", {}, progress_callback=progress)
+        )
+        await heard.wait()
+        slow.cancel()
+        await asyncio.wait([slow])
+    assert "look" in looked.structured_content["content"][0]["text"]
+    assert told == [(0.25, 1.0, "a quarter")]
+    assert record(harness)
+
+
+@pytest.mark.req("K35", "F1")
+async def test_a_configuration_that_cannot_be_used_ends_it_with_the_reason(
+    harness: Harness,
+) -> None:
+    (harness.project / "agent.hcl").write_text("settings {\n retyr = 1\n}\n")
+    done = await asyncio.to_thread(harness.run, "mcp")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean retry?" in done.stderr
 
 
 @pytest.mark.req("K35", "K10a")

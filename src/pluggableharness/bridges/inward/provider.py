@@ -46,8 +46,8 @@ class Server:
         self._holding: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
 
-    async def operations(self, began: float) -> list[GivenOperation]:
-        """Connect, and give the tools back as operations; `began` is the loop's time at the start.
+    async def operations(self) -> list[GivenOperation]:
+        """Connect, and give the tools back as operations.
 
         Raises:
             ExecutionFailed: the server cannot be had, and why.
@@ -55,7 +55,7 @@ class Server:
         # The server's client may print a traceback for each line that is no message.
         logging.getLogger("mcp").setLevel(logging.CRITICAL)
         try:
-            async with asyncio.timeout_at(began + _PATIENCE_S):
+            async with asyncio.timeout(_PATIENCE_S):
                 tools = await self._connected()
         except TimeoutError:
             raise ExecutionFailed(
