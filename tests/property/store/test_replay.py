@@ -18,7 +18,7 @@ from pluggableharness.kernel.domain.message import Message, Role, Text
 from pluggableharness.kernel.domain.news import News, TextDelta
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
-from pluggableharness.kernel.domain.plan import Answer
+from pluggableharness.kernel.domain.plan import Answer, Lasting, Scope
 from pluggableharness.kernel.domain.render import TextNode
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.frontends.json_shapes import shape
@@ -65,6 +65,14 @@ def message(number: int, text: str, calls: Sequence[tuple[str, dict[str, Any]]])
     return Message(Role.ASSISTANT, (*([Text(text)] if text else []), *proposed))
 
 
+class AlwaysGranting(SessionLog):
+    """Files a grant with every decision: a row that is no news."""
+
+    def decision(self, call: Call, verdict: Verdict) -> None:
+        super().decision(call, verdict)
+        self.grant(call, Scope("this call", "", 'policy "granted" {}'), Lasting.SESSION)
+
+
 async def live_and_told(
     said: list[Message], outcomes: list[Outcome], verdicts: list[Verdict], directory: Path
 ) -> tuple[list[News], list[News]]:
@@ -86,7 +94,7 @@ async def live_and_told(
     providers = FakeProviders(behave, previews=lambda call: TextNode(call.operation.name))
     bound, *_ = ports(*said, providers=providers, frontend=frontend, decide=decide)
     log = EventLog.create(directory, SESSION)
-    record = SessionLog(log, lambda provider: replace(TOY, name=provider))
+    record = AlwaysGranting(log, lambda provider: replace(TOY, name=provider))
     session = Session(SESSION, "/work", OFFERED, replace(bound, record=record), record)
     await session.run("go")
     await log.close()

@@ -22,7 +22,9 @@ def main(options: argparse.Namespace) -> int:
 
 async def _replay(log: Path, as_json: bool) -> int:
     clock = RecordedClock(log)
-    frontend = JsonLines(sys.stdout, _GATHERED) if as_json else Terminal(clock=clock)
+    frontend = (
+        JsonLines(sys.stdout, _GATHERED) if as_json else Terminal(clock=clock, conversation=True)
+    )
     try:
         await tell(log, frontend, clock)
     finally:

@@ -25,7 +25,7 @@ def main(options: argparse.Namespace) -> int:
 
 async def _show(log: Path) -> int:
     clock = RecordedClock(log)
-    terminal = Terminal(clock=clock)
+    terminal = Terminal(clock=clock, conversation=True)
 
     async def prompted(text: str) -> None:
         await terminal.hear(Notice("info", "> " + text.replace("\n", "\n> ")))

@@ -126,7 +126,7 @@ class _Turn:
                 pass
         if event.kind == EventKind.SESSION:
             return self._session(event)
-        reply = self.reply
+        reply = self.reply if event.kind == EventKind.MESSAGE else None
         if reply is not None and reply.message.role is Role.ASSISTANT:
             said = reply.message
             return (MessageArrived(said.id, said, reply.usage, reply.cost_usd),)
