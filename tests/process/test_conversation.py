@@ -131,6 +131,25 @@ def test_an_interrupt_ends_the_turn_and_the_conversation_goes_on(harness: Harnes
     assert facts(harness) == ["started", "ended cancelled", "resumed", "ended completed"]
 
 
+@pytest.mark.req("K10", "K17", "K32")
+def test_an_interrupt_at_a_question_takes_it_back_and_runs_nothing(harness: Harness) -> None:
+    touch = Reply("Touching.", calls=[Call("exec.bash", {"command": "touch made"})])
+    with talking(harness, [touch, Reply("Fine.")]) as (talk, _):
+        talk.ready()
+        talk.prompt("touch it")
+        talk.expect("help > ")
+        talk.process.send("\x03")
+        talk.expect("no longer asked")
+        talk.ready()
+        talk.prompt("go on")
+        talk.expect("Fine")
+        talk.ready()
+        talk.process.send("\x04")
+        assert talk.left() == 0
+    assert not (harness.project / "made").exists()
+    assert facts(harness) == ["started", "ended cancelled", "resumed", "ended completed"]
+
+
 @pytest.mark.req("K16", "K32")
 def test_a_second_interrupt_leaves_at_once_with_the_terminal_as_it_was(harness: Harness) -> None:
     stubborn = "trap '' TERM INT; echo $$ > pid; sleep 317.5; sleep 317.5"
