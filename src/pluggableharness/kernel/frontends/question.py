@@ -20,7 +20,7 @@ from pluggableharness.kernel.frontends.text import shown
 
 _MOST_UNCLEAR = 3
 _MOST_ASIDES = 12
-_ROOM_TO_ANSWER = 14
+_ROOM_TO_ANSWER = 10
 
 
 def risk_text(risk: Risk) -> Text:
@@ -127,10 +127,10 @@ class Question:
         lasting = [("s", "session"), ("k", "always")] if self.item.scopes else []
         more = [("v", "show all")] if hides else []
         keys = [("a", "allow"), *lasting, ("d", "deny"), ("e", "edit"), *more, ("?", "help")]
-        prompt = self._keys_shown(keys, f" {self.screen.looks.glyphs.dot} ")
-        if prompt.cell_len + _ROOM_TO_ANSWER > self.screen.width:
-            prompt = self._keys_shown(keys, "  ")
-        return await self._key(prompt)
+        room = self.screen.width - _ROOM_TO_ANSWER
+        wide = (f" {self.screen.looks.glyphs.dot} ", "  ", " ")
+        prompts = [self._keys_shown(keys, between) for between in wide]
+        return await self._key(next((one for one in prompts if one.cell_len <= room), prompts[-1]))
 
     def _keys_shown(self, keys: Sequence[tuple[str, str]], between: str) -> Text:
         prompt = Text.assemble((self.screen.looks.glyphs.bottom + " ", "faint"))
