@@ -332,3 +332,23 @@ def test_a_resumed_session_goes_on_with_the_thinking_of_its_model(harness: Harne
         "user",
     ]
     assert "reasoning_content" not in sent[1], "openai-compatible:any thought it, not :small"
+
+
+@pytest.mark.req("S5", "K36")
+def test_no_vendors_library_is_imported_before_its_model_is_asked() -> None:
+    code = (
+        "import sys, pluggableharness.cli.run, pluggableharness.cli.call\n"
+        "print(sorted({'pydantic_ai', 'pydantic', 'httpx2', 'openai'} & sys.modules.keys()))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "[]\n"
+
+
+@pytest.mark.req("R6", "P31")
+def test_a_models_key_is_not_in_the_environment_of_what_it_runs(harness: Harness) -> None:
+    show = Call("exec.bash", {"command": "env"})
+    done, server = played(harness, [Reply(calls=[show]), Reply("Seen.")], "go", "--allow-all")
+    assert done.returncode == 0, done.stderr
+    (seen,) = results(server.requests[1])
+    assert "PATH=" in seen
+    assert "a-key-of-the-tests" not in seen

@@ -12,7 +12,7 @@ from unit.turn.doubles import operation, says
 
 from pluggableharness.kernel.domain.message import Message, ModelReply
 from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.models.answering import Answering, Heard, Pausing
+from pluggableharness.kernel.models.answering import Answering, Heard, Pausing, Reach
 from pluggableharness.kernel.models.fault import FaultKind, ModelFault
 from pluggableharness.kernel.models.patience import PATIENT, Patience
 
@@ -32,6 +32,9 @@ class Fake:
     takes_tools: bool = True
     text_before_fault: str = ""
     asked: int = 0
+
+    async def reach(self) -> Reach:
+        return Reach(self.window, self.takes_tools)
 
     async def reply(
         self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard

@@ -19,6 +19,14 @@ from pluggableharness.kernel.models.patience import PATIENT, Patience
 Heard = Callable[[str | Notice], Awaitable[None]]
 
 
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a model takes: tokens at most, None when nobody knows, and whether operations."""
+
+    window: int | None = None
+    takes_tools: bool = True
+
+
 class Candidate(Protocol):
     """One model of one vendor."""
 
@@ -27,14 +35,8 @@ class Candidate(Protocol):
         """As `ModelChoice.name` has it."""
         ...
 
-    @property
-    def window(self) -> int | None:
-        """How many tokens it reads at most; None when nobody knows."""
-        ...
-
-    @property
-    def takes_tools(self) -> bool:
-        """Whether it can be offered operations."""
+    async def reach(self) -> Reach:
+        """What it takes."""
         ...
 
     async def reply(
@@ -77,7 +79,7 @@ class Answering:
         """The next message, of the first candidate that has one. Raises ModelFault."""
         last: ModelFault | None = None
         for place, candidate in enumerate(self.candidates):
-            if last is not None and not self._fits(candidate, last, offered, place):
+            if last is not None and not await self._fits(candidate, last, offered, place):
                 continue
             try:
                 reply = await self._asked(candidate, history, offered, heard)
@@ -90,15 +92,17 @@ class Answering:
         assert last is not None
         raise last
 
-    def _fits(
+    async def _fits(
         self, candidate: Candidate, fault: ModelFault, offered: Sequence[Operation], place: int
     ) -> bool:
         """Whether a fallback may have what the one before it had not."""
-        if offered and not candidate.takes_tools:
+        reach = await candidate.reach()
+        if offered and not reach.takes_tools:
             return False
-        if fault.kind is not FaultKind.TOO_LONG or candidate.window is None:
+        if fault.kind is not FaultKind.TOO_LONG or reach.window is None:
             return True
-        return all(candidate.window > (one.window or 0) for one in self.candidates[:place])
+        before = [(await one.reach()).window or 0 for one in self.candidates[:place]]
+        return reach.window > max(before)
 
     async def _asked(
         self,

@@ -4,7 +4,8 @@ Knows which address and which key belong to a choice; how a vendor is spoken to 
 of `vendor`, which is imported when the first such model is needed.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,7 @@ from pluggableharness.kernel.domain.message import Message, ModelReply
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.profile import Profile
-from pluggableharness.kernel.models.answering import Answering, Candidate, Heard
+from pluggableharness.kernel.models.answering import Answering, Candidate, Heard, Reach
 from pluggableharness.kernel.models.fault import FaultKind, ModelFault
 from pluggableharness.kernel.models.patience import PATIENT, Patience
 
@@ -68,8 +69,10 @@ class Barred:
 
     name: str
     barred: str
-    window: int | None = None
-    takes_tools: bool = True
+
+    async def reach(self) -> Reach:
+        """Nobody knows."""
+        return Reach()
 
     async def reply(
         self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
@@ -83,23 +86,17 @@ class Opening:
     """A candidate that is made when it is first asked."""
 
     name: str
-    model: Callable[[], Candidate]
+    model: Callable[[], Awaitable[Candidate]]
 
-    @property
-    def window(self) -> int | None:
-        """How many tokens it reads at most; None when nobody knows."""
-        return self.model().window
-
-    @property
-    def takes_tools(self) -> bool:
-        """Whether it can be offered operations."""
-        return self.model().takes_tools
+    async def reach(self) -> Reach:
+        """What it takes."""
+        return await (await self.model()).reach()
 
     async def reply(
         self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
     ) -> ModelReply:
         """The next message, asked for once. Raises ModelFault."""
-        return await self.model().reply(history, offered, heard)
+        return await (await self.model()).reply(history, offered, heard)
 
 
 class VendorModels:
@@ -113,6 +110,7 @@ class VendorModels:
         self._closing = closing
         self._patience = patience
         self._made: dict[ModelChoice, Candidate] = {}
+        self._opening = asyncio.Lock()
 
     def __call__(self, profile: Profile) -> Answering:
         """The model of a session under a profile.
@@ -137,17 +135,17 @@ class VendorModels:
             return Barred(choice.name, str(error))
         return Opening(choice.name, lambda: self._opened(choice, address, variable, key))
 
-    def _opened(self, choice: ModelChoice, address: str, variable: str, key: str) -> Candidate:
-        if choice not in self._made:
-            # The library behind it takes a second to import: only when it is to answer.
-            from pluggableharness.kernel.models.vendor.clients import http_client, library_model
-            from pluggableharness.kernel.models.vendor.model import VendorModel
-
-            http = http_client(address)
-            self._closing.push_async_callback(http.aclose)
-            library = library_model(choice, address, key or None, http)
-            self._made[choice] = VendorModel(choice.name, library, variable, key)
-        return self._made[choice]
+    async def _opened(
+        self, choice: ModelChoice, address: str, variable: str, key: str
+    ) -> Candidate:
+        async with self._opening:
+            if choice not in self._made:
+                # Importing its library takes seconds on a busy machine, and an interrupt has to
+                # be heard meanwhile.
+                made = await asyncio.to_thread(_vendor_model, choice, address, variable, key)
+                self._made[choice], close = made
+                self._closing.push_async_callback(close)
+            return self._made[choice]
 
     def _address(self, choice: ModelChoice) -> str:
         variable = USUAL_ADDRESSES[choice.vendor]
@@ -180,6 +178,19 @@ class VendorModels:
             f"{choice.name}: there is no key. Set the environment variable "
             f"{' or '.join(variables)} before the harness starts"
         )
+
+
+def _vendor_model(
+    choice: ModelChoice, address: str, variable: str, key: str
+) -> tuple[Candidate, Callable[[], Awaitable[None]]]:
+    """The model, and what closes its connections."""
+    # The library behind it takes a second to import: only when it is to answer.
+    from pluggableharness.kernel.models.vendor.clients import http_client, library_model
+    from pluggableharness.kernel.models.vendor.model import VendorModel
+
+    http = http_client(address)
+    library = library_model(choice, address, key or None, http)
+    return VendorModel(choice.name, library, variable, key), http.aclose
 
 
 @asynccontextmanager

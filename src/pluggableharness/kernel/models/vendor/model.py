@@ -24,6 +24,7 @@ from pluggableharness.kernel.domain.message import Message, ModelReply, Usage
 from pluggableharness.kernel.domain.naming import vendor_name
 from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.models.answering import Reach
 from pluggableharness.kernel.models.vendor.clients import responses_closed
 from pluggableharness.kernel.models.vendor.faults import cut_short, fault_of, said_nothing
 from pluggableharness.kernel.models.vendor.incoming import message_of
@@ -49,15 +50,10 @@ class VendorModel:
     _offered: dict[str, ToolDefinition] = field(default_factory=dict)
     _price_missing: bool = False
 
-    @property
-    def window(self) -> int | None:
-        """How many tokens it reads at most; None when nobody knows."""
-        return self.library.context_window
-
-    @property
-    def takes_tools(self) -> bool:
-        """Whether it can be offered operations."""
-        return self.library.profile.get("supports_tools", True)
+    async def reach(self) -> Reach:
+        """What the model takes, as far as the library knows."""
+        takes_tools = self.library.profile.get("supports_tools", True)
+        return Reach(self.library.context_window, takes_tools)
 
     async def reply(
         self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
