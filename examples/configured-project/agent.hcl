@@ -61,7 +61,7 @@ agent_profile "reader" {
   model {
     primary {
       provider = "anthropic"
-      id       = "claude-sonnet-4-5"
+      id       = "claude-sonnet-5-5"
     }
     fallback {
       provider = "openai"

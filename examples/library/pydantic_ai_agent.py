@@ -1,6 +1,6 @@
 """A pydantic-ai agent whose tools are gated operations: its calls pass policy and the gate.
 
-python pydantic_ai_agent.py anthropic:claude-sonnet-4-5 'What is in this project?'
+python pydantic_ai_agent.py anthropic:claude-sonnet-5-5 'What is in this project?'
 """
 
 import asyncio

@@ -20,7 +20,7 @@ from pluggableharness.kernel.turn.ports import Model
 
 _EPILOG = """\
 examples:
-  harness run --model anthropic:claude-sonnet-4-5              a conversation
+  harness run --model anthropic:claude-sonnet-5-5              a conversation
   harness run "mend the failing test" --model openai:gpt-5     one prompt, to its end
   git diff | harness run --plan --model openai-compatible:qwen3
   harness run --resume 01K

@@ -18,7 +18,7 @@ def script(path: str | Path) -> ScriptModel:
 
 @asynccontextmanager
 async def model(name: str, environment: Mapping[str, str] | None = None) -> AsyncIterator[Model]:
-    """A vendor's model by `PROVIDER:ID`, such as `anthropic:claude-sonnet-4-5`, for a block.
+    """A vendor's model by `PROVIDER:ID`, such as `anthropic:claude-sonnet-5-5`, for a block.
 
     Its key and address come from `environment`, None for the program's own. Raises UsageError
     when the name is none or there is no key.
