@@ -14,8 +14,8 @@ def retry_delay(
 ) -> float | None:
     """Seconds to wait before the next attempt; None when this outcome is final.
 
-    `attempts` counts those made, 1 after the first; `most` bounds the retries further. The caller keeps the call's lock, so that
-    the retry is alone under its key.
+    `attempts` counts those made, 1 after the first; `most` bounds the retries further. The
+    caller keeps the call's lock, so that the retry is alone under its key.
     """
     if isinstance(outcome, Success) or attempts > min(most, len(_BACKOFF_S)):
         return None
