@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from model_server import Call, ModelServer, Played, Recorded, Reply
+from pydantic_ai import exceptions
+from pydantic_ai.exceptions import ModelAPIError
 from unit.models.vendors import (
     ALL,
     ANTHROPIC,
@@ -332,3 +334,21 @@ async def test_a_key_is_in_no_error_whatever_the_vendor_says(spoken: Spoken) -> 
         assert KEY not in str(fault)
         assert KEY not in repr(fault)
         assert "***" in str(fault)
+
+
+def kinds_of(error: type[BaseException]) -> set[type[BaseException]]:
+    """All subclasses of an error."""
+    return {one for sub in error.__subclasses__() for one in {sub} | kinds_of(sub)}
+
+
+@pytest.mark.req("K21")
+def test_every_error_of_the_library_has_been_looked_at() -> None:
+    """One that is new counts as hopeless until somebody has decided; this says that it is new."""
+    known = {
+        "ModelAuthenticationError", "ModelConnectionError", "ModelContextWindowExceededError",
+        "ModelHTTPError", "ModelNotFoundError", "ModelOverloadedError", "ModelQuotaExceededError",
+        "ModelRateLimitError", "ModelRequestRejectedError", "ModelRequestTimeout",
+        "ModelServerError", "ModelTimeoutError", "ModelUnavailableError",
+    }  # fmt: skip
+    public = vars(exceptions)["__all__"]
+    assert {one.__name__ for one in kinds_of(ModelAPIError) if one.__name__ in public} == known
