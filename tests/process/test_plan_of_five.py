@@ -23,9 +23,9 @@ EDIT = "command=rm -rf build dist"
 REASON = "nothing from the network runs here"
 BOUND_S = 60
 HEAD = """\
-A plan of five, recorded from the program by `make recordings`: a scripted model asks for five changes
-in one message. Two are allowed by the rules of agent.hcl, one is edited, one is denied with a
-reason, and one is answered "always". Then the rule that this wrote, and a session the day after.
+A plan of five, recorded from the program by `make recordings`: a scripted model asks for five
+changes in one message. Two are allowed by the rules of agent.hcl, one is edited, one is denied with
+a reason, and one is answered "always". Then the rule that this wrote, and a session the day after.
 Ids, places and times are those of no real run.
 """
 
@@ -106,6 +106,17 @@ def told(seen: str, project: Path) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
+def steady(seen: str) -> list[str]:
+    """The lines whose order and form no machine's speed decides.
+
+    What is allowed runs beside the questions, and a call that takes half a second is announced
+    before its line.
+    """
+    lines = (line for line in seen.splitlines() if not line.startswith("▸"))
+    ends = (" ".join(line.split()[:2]) if line.startswith("✓") else line for line in lines)
+    return sorted(line for line in ends if line)
+
+
 def decide(terminal: pexpect.spawn) -> None:
     """Edit the first, deny the second with a reason, allow the third always, and the edit once.
 
@@ -163,6 +174,4 @@ def test_a_plan_of_five_is_decided_told_and_remembered_as_it_is_recorded(
     seen = f"{HEAD}\n{told(shell.seen, project)}"
     if os.environ.get("RECORD"):
         RECORDING.write_text(seen, encoding="utf-8")
-    # What is allowed runs beside the questions, so the order of lines is not always the same.
-    recorded = RECORDING.read_text(encoding="utf-8")
-    assert sorted(seen.splitlines()) == sorted(recorded.splitlines())
+    assert steady(seen) == steady(RECORDING.read_text(encoding="utf-8"))
