@@ -280,18 +280,6 @@ def test_what_is_known_of_the_built_in_providers_is_what_they_declare() -> None:
     assert checked.returncode == 0, checked.stderr
 
 
-@pytest.mark.req("F10")
-def test_a_run_says_that_its_profiles_model_is_ignored(harness: Harness) -> None:
-    model = 'model {\n    primary {\n      provider = "v"\n      id = "m"\n    }\n  }'
-    (harness.project / "agent.hcl").write_text(
-        f'agent_profile "default" {{\n}}\nagent_profile "modelled" {{\n  {model}\n}}\n'
-    )
-    (harness.project / "s.yaml").write_text("prompt: hello\nmessages:\n  - say: hello\n")
-    told = "agent.hcl:3:1: the model of agent_profile 'modelled' is ignored"
-    assert told in harness.run("run", "--script", "s.yaml", "--profile", "modelled").stderr
-    assert "is ignored" not in harness.run("run", "--script", "s.yaml").stderr
-
-
 @pytest.mark.req("F3")
 def test_a_call_to_a_built_in_provider_that_is_not_named_says_so(harness: Harness) -> None:
     (harness.project / "agent.hcl").write_text("required_providers {\n  exec = {}\n}\n")
