@@ -253,6 +253,8 @@ async def test_nothing_raw_reaches_the_terminal_by_any_way(text: str, clever: bo
         await terminal.hear(SessionStarted(text, text, text))
         await terminal.hear(TextDelta("t1", text))
         await terminal.hear(Notice(text, text))
+        terminal.frontend.say(text)
+        terminal.frontend.table([(text, text), ("short",)])
         await terminal.hear(CallRefused("t1", RefusedCall("c", "u", text, text, failure)))
         await terminal.hear(PlanReady(plan(planned, item(one))))
         await terminal.hear(CallStarted(one))
