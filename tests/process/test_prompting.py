@@ -35,6 +35,20 @@ def test_what_is_piped_in_is_the_prompt(harness: Harness) -> None:
     assert "first line\nsecond line" in str(server.requests[0]["messages"][-1]["content"])
 
 
+@pytest.mark.req("K30", "K32")
+def test_what_is_piped_in_goes_on_with_a_session(harness: Harness) -> None:
+    assert run(harness, [Reply("One.")], "say one", *MODEL)[0].returncode == 0
+    (log,) = harness.logs()
+    resume = ("--resume", log.stem, *MODEL)
+    done, server = run(harness, [Reply("Two.")], *resume, stdin="say two\n")
+    assert done.returncode == 0, done.stderr
+    assert "Two." in done.stdout
+    assert "say one" in str(server.requests[0]["messages"])
+    done, server = run(harness, [], *resume)
+    assert (done.returncode, server.requests) == (0, [])
+    assert "nothing left to do" in done.stderr
+
+
 @pytest.mark.req("K33")
 def test_without_prompt_and_terminal_it_says_what_to_do(harness: Harness) -> None:
     done, server = run(harness, [], *MODEL)

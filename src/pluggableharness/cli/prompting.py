@@ -21,26 +21,30 @@ def at_terminal() -> bool:
 
 
 async def read_prompt(stdin: TextIO | None, patience_s: float = _PATIENCE_S) -> str:
-    """The whole of standard input as a prompt; None is one that was closed.
+    """The whole of standard input as a prompt. Raises UsageError when there is none."""
+    prompt = await piped_prompt(stdin, patience_s)
+    if prompt is None:
+        raise UsageError(f"what is to be done? {_WHAT_TO_DO}")
+    return prompt
 
-    Raises UsageError when it is a terminal, has nothing to say, stays silent for `patience_s`
-    seconds though it is open, or is no text.
+
+async def piped_prompt(stdin: TextIO | None, patience_s: float = _PATIENCE_S) -> str | None:
+    """What standard input has to say; None when it was closed, is a terminal, or is empty.
+
+    Raises UsageError when it stays silent for `patience_s` seconds though it is open, is no
+    text, or does not end.
     """
     if stdin is None or stdin.isatty():
-        raise UsageError(f"what is to be done? {_WHAT_TO_DO}")
-    descriptor = stdin.fileno()
+        return None
     data = bytearray()
-    while piece := await _piece(descriptor, patience_s):
+    while piece := await _piece(stdin.fileno(), patience_s):
         data += piece
         if len(data) > _MOST_BYTES:
             raise UsageError("the prompt on standard input is longer than 4 MiB; name a file in it")
     try:
-        prompt = data.decode().strip()
+        return data.decode().strip() or None
     except UnicodeDecodeError as error:
         raise UsageError(f"the prompt on standard input is no UTF-8 text: {error}") from error
-    if not prompt:
-        raise UsageError(f"what is to be done? There is nothing on standard input. {_WHAT_TO_DO}")
-    return prompt
 
 
 async def _piece(descriptor: int, patience_s: float) -> bytes:

@@ -10,7 +10,7 @@ from pathlib import Path
 from pluggableharness.cli.conversing import converse
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
-from pluggableharness.cli.prompting import at_terminal
+from pluggableharness.cli.prompting import at_terminal, piped_prompt
 from pluggableharness.cli.sessions.finding import find_log
 from pluggableharness.cli.starting import exit_code, follow, shown, with_models, with_script
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE
@@ -48,10 +48,13 @@ async def resume(session: str, options: argparse.Namespace) -> int:
             return Afresh(model, len(before.history) + (2 if before.left else 0))
 
         return await _to_its_end(options, log, with_script(script, directory, profile), played)
+    talks = options.prompt is None and not options.json and at_terminal()
+    if options.prompt is None and not talks:
+        options.prompt = await piped_prompt(sys.stdin)
     async with vendor_models(os.environ) as models:
         setup = with_models(directory, profile, options.model, models)
         model = models(setup.profile)
-        if options.prompt is None and not options.json and at_terminal():
+        if talks:
             return await converse(_as_asked(options, setup), model, log)
         return await _to_its_end(options, log, setup, lambda before: model)
 
