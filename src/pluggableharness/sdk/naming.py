@@ -1,4 +1,4 @@
-r"""How a value is named in a message: in one line, no longer than can be read, nothing hidden (P16).
+r"""How a value is named in a message: on one line, short enough to read, nothing hidden (P16).
 
 `named` is for paths and other names, `quoted` for texts, `shown` for any JSON value. What they
 leave out they say: `…` and how much there was. `visible` leaves nothing out, for results.
