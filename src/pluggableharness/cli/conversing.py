@@ -1,22 +1,24 @@
 """A conversation: prompts at the terminal, each of them a further run of one session (K32).
 
 The interrupt key ends what runs, and the person is asked for the next prompt. A second one
-while it is being ended leaves at once.
+while it is being ended leaves at once. A new session opens while its first prompt is typed.
 """
 
 import asyncio
 import os
 import signal
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import leave_at_once
 from pluggableharness.cli.prompt_history import history_path, read_history, remember
 from pluggableharness.cli.prompt_line import EditedLine, Interrupted, PlainLine, PromptLine
 from pluggableharness.cli.slash_commands import COMMANDS, GoOnWith, SlashCommands
+from pluggableharness.cli.starting import follow
 from pluggableharness.kernel.domain.message import Role
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.frontends.keys import Keys
@@ -45,7 +47,8 @@ async def converse(setup: Setup, model: Model, resume: Path | None = None) -> in
             async with opened(setup) as kernel:
                 log = resume
                 while True:
-                    following = await _one_session(kernel, model, terminal, line, turns, log)
+                    conversation = _Conversation(kernel, terminal, line, turns, setup.plan_mode)
+                    following = await _one_session(conversation, model, log)
                     if following is None:
                         return DONE
                     log = following.log
@@ -62,23 +65,33 @@ def _prompt_line(terminal: Terminal, keys: Keys) -> PromptLine:
 
 
 async def _one_session(
-    kernel: Kernel,
-    model: Model,
-    terminal: Terminal,
-    line: PromptLine,
-    turns: "_Turns",
-    log: Path | None,
+    conversation: "_Conversation", model: Model, log: Path | None
 ) -> GoOnWith | None:
     """Converse until the person leaves or goes on with another session, which is given back."""
+    kernel, terminal = conversation.kernel, conversation.terminal
     if log is None:
-        async with kernel.session(model, terminal) as session:
-            terminal.say(_GREETING, "faint")
-            conversation = _Conversation(kernel, session, terminal, line, turns)
-            return await conversation.hold()
+        terminal.say(_GREETING, "faint")
+        async with _entered_meanwhile(kernel.session(model, terminal)) as opening:
+            return await conversation.hold(opening)
     async with kernel.resumed(log, lambda before: model, terminal) as (session, before):
         _recall(terminal, session.id, before)
-        conversation = _Conversation(kernel, session, terminal, line, turns, before)
-        return await conversation.hold()
+        opened: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
+        opened.set_result(session)
+        return await conversation.hold(opened, before)
+
+
+@asynccontextmanager
+async def _entered_meanwhile(
+    context: AbstractAsyncContextManager[Session],
+) -> AsyncIterator["asyncio.Task[Session]"]:
+    """Enter a context while the block runs already, and leave it with the block."""
+    async with AsyncExitStack() as stack:
+        entering = asyncio.ensure_future(stack.enter_async_context(context))
+        try:
+            yield entering
+        finally:
+            entering.cancel()
+            await asyncio.gather(entering, return_exceptions=True)
 
 
 def _recall(terminal: Terminal, session_id: str, before: RecordedSession) -> None:
@@ -138,57 +151,83 @@ def _is_cancelled() -> bool:
 
 @dataclass(slots=True)
 class _Conversation:
-    """One session and the person in front of it; `before` is what its record already holds."""
+    """The person in front of one session; `planning` is whether it opens in plan mode."""
 
     kernel: Kernel
-    session: Session
     terminal: Terminal
     line: PromptLine
     turns: _Turns
-    before: RecordedSession | None = None
+    planning: bool
     _begun: bool = False
 
-    async def hold(self) -> GoOnWith | None:
-        """Take prompts and commands until the person leaves, or goes on with another session."""
-        self.terminal.follow(lambda: (self.session.bounds, self.session.spending.now))
-        commands = SlashCommands(self.kernel, self.session, self.terminal, self._ask)
+    async def hold(
+        self, opening: "asyncio.Future[Session]", before: RecordedSession | None = None
+    ) -> GoOnWith | None:
+        """Take prompts and commands until the person leaves, or goes on with another session.
+
+        `before` is what the session's record already holds. Raises what opening the session
+        does, as soon as it does.
+        """
         interrupts = 0
         while interrupts < 2:
             try:
-                typed = await self._ask(_PLANNING if self.session.mode.plan else _LABEL)
+                typed = await self._ask(opening)
                 if typed is None:
                     return None
                 interrupts = 0
+                if not typed.strip():
+                    continue
+                remember(history_path(os.environ), typed.strip("\n"))
+                session = await self.turns.run(_opened(opening))
                 if typed.startswith("/"):
-                    remember(history_path(os.environ), typed.strip())
-                    if (outcome := await commands.obey(typed)) is not None:
+                    obeyed = SlashCommands(self.kernel, session, self.terminal, self._read)
+                    if (outcome := await obeyed.obey(typed)) is not None:
                         return outcome if isinstance(outcome, GoOnWith) else None
-                elif typed.strip():
-                    remember(history_path(os.environ), typed.strip("\n"))
-                    await self._prompted(typed.strip("\n"))
+                else:
+                    await self._prompted(session, before, typed.strip("\n"))
             except Interrupted:
                 interrupts += 1
                 if interrupts == 1:
                     self.terminal.say(_LEAVING, "faint")
         return None
 
-    async def _ask(self, label: str) -> str | None:
+    async def _ask(self, opening: "asyncio.Future[Session]") -> str | None:
+        """The next line; a session that cannot be opened is not waited for a line to tell."""
+        planning = opening.result().mode.plan if opening.done() else self.planning
+        reading = asyncio.ensure_future(self._read(_PLANNING if planning else _LABEL))
+        try:
+            both: tuple[asyncio.Future[Any], ...] = (reading, opening)
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if opening.done():
+                opening.result()
+            return await reading
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    async def _read(self, label: str) -> str | None:
         self.terminal.make_room()
         return await self.turns.run(self.line.read(label))
 
-    async def _prompted(self, text: str) -> None:
+    async def _prompted(self, session: Session, before: RecordedSession | None, text: str) -> None:
         """Let the session run to its end, or to an interrupt, which is an end as well."""
+        follow(self.terminal, session)
         try:
-            await self.turns.run(self._run(text))
+            await self.turns.run(self._run(session, before, text))
         except Interrupted:
             pass
 
-    async def _run(self, text: str) -> None:
+    async def _run(self, session: Session, before: RecordedSession | None, text: str) -> None:
         if self._begun:
-            await self.session.go_on(text)
+            await session.go_on(text)
             return
         self._begun = True
-        if self.before is not None:
-            await self.session.resume(self.before, text)
+        if before is not None:
+            await session.resume(before, text)
         else:
-            await self.session.run(text)
+            await session.run(text)
+
+
+async def _opened(opening: "asyncio.Future[Session]") -> Session:
+    """The session once it is open; whoever stops waiting for it leaves it to open."""
+    return await asyncio.shield(opening)
