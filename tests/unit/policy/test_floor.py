@@ -7,11 +7,18 @@ from typing import Any
 import pytest
 from unit.planning.doubles import call, operation
 
-from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.call import Call, CallContext
 from pluggableharness.kernel.domain.operation import Kind, Schema, SchemaType
-from pluggableharness.kernel.policy import protected_path, protected_write
+from pluggableharness.kernel.policy import protected_write
 
 WRITE = operation("write_file")
+
+
+def protection(path: str, working_directory: str) -> str | None:
+    """What makes a path protected that a call names, made in that directory."""
+    schema = Schema(SchemaType.OBJECT, properties={"path": Schema(SchemaType.STRING)})
+    made = call(replace(WRITE, input_schema=schema), path=path)
+    return protected_write(replace(made, context=CallContext("s", "t", working_directory)))
 
 
 @pytest.mark.req("K5a")
@@ -45,7 +52,7 @@ WRITE = operation("write_file")
 )
 def test_a_protected_path_is_known_in_every_spelling(path: str) -> None:
     """Case policy-and-schema-15."""
-    assert protected_path(path, "/work/project") is not None
+    assert protection(path, "/work/project") is not None
 
 
 @pytest.mark.req("K5a")
@@ -69,14 +76,25 @@ def test_a_protected_path_is_known_in_every_spelling(path: str) -> None:
 )
 def test_ordinary_paths_are_left_to_the_rules(path: str) -> None:
     """Case policy-and-schema-15: .gitignore is an ordinary file."""
-    assert protected_path(path, "/work/project") is None
+    assert protection(path, "/work/project") is None
 
 
 @pytest.mark.req("K5a")
 def test_a_path_is_read_from_the_calls_working_directory() -> None:
-    assert protected_path("pre-commit", "/work/project/.git/hooks") is not None
-    assert protected_path("../config", "/work/project/.git/hooks") is not None
-    assert protected_path("../../src/x", "/work/project/.git/hooks") is None
+    assert protection("pre-commit", "/work/project/.git/hooks") is not None
+    assert protection("../config", "/work/project/.git/hooks") is not None
+    assert protection("../../src/x", "/work/project/.git/hooks") is None
+
+
+@pytest.mark.req("K5a")
+def test_a_reason_repeats_no_more_of_a_path_than_can_be_read() -> None:
+    path = ".git/" + "x" * 1_000_000
+    why = protection(path, "/work")
+    assert why is not None and why.startswith("'.git/xxx") and len(why) < 600
+    assert f"({len(path)} characters)" in why
+    made = replace(call(WRITE, path=path), places={join(HERE, path): ""})
+    why = protected_write(made)
+    assert why is not None and "could not be told" in why and len(why) < 600
 
 
 @pytest.mark.req("K5a")

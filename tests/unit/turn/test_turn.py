@@ -16,7 +16,7 @@ from unit.turn.doubles import (
     says,
 )
 
-from pluggableharness.kernel.domain.call import Call, ProposedCall
+from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall
 from pluggableharness.kernel.domain.cancelled import CallCancelled
 from pluggableharness.kernel.domain.message import Message, Role, ToolResult
 from pluggableharness.kernel.domain.operation import Kind, Schema, SchemaType
@@ -24,6 +24,7 @@ from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outco
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.domain.render import TextNode
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.turn.leading import moves
 from pluggableharness.kernel.turn.turn import run_turn
 
 READ = operation("read")
@@ -209,6 +210,22 @@ async def test_a_path_that_leads_elsewhere_than_shown_goes_back_to_the_person() 
     ]
     assert seen[1][1] == "'/work/x' led to '/work/a' and leads to '/work/b' now"
     assert providers.trace == ["start write", "end write"]
+
+
+@pytest.mark.req("K10a")
+def test_a_name_that_came_or_went_has_not_moved_unless_it_leads_elsewhere() -> None:
+    """A title that is an earlier call's new file, say."""
+
+    def looked(places: dict[str, str]) -> Call:
+        call = Call("c", ANY_WRITE, {"title": "x"}, CallContext("s", "t", "/work"))
+        return replace(call, places=places)
+
+    here = {"/work": "/real/work"}
+    there, linked = {**here, "/work/x": "/real/work/x"}, {**here, "/work/x": "/etc/x"}
+    assert moves(looked({}), looked(there)) == moves(looked(there), looked({})) == ""
+    assert "leads to '/etc/x' now" in moves(looked({}), looked(linked))
+    assert "led to '/etc/x'" in moves(looked(linked), looked({}))
+    assert moves(looked(here), looked({"/work": "/elsewhere"})) != ""
 
 
 @pytest.mark.req("K5a", "K10a")

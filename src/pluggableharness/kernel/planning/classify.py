@@ -6,6 +6,7 @@ from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall,
 from pluggableharness.kernel.domain.naming import vendor_name
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.schema import (
     Violation,
@@ -17,6 +18,7 @@ from pluggableharness.kernel.schema import (
 )
 
 _LISTED = 100
+_LONGEST_NAME = 80
 """Operations that a refusal lists at most."""
 
 
@@ -90,15 +92,15 @@ def _invalid(found: Sequence[Violation], operation: Operation) -> Failure:
 
 def _out_of_scope(name: str, offered: Sequence[Operation]) -> Failure:
     """The one error that lists everything: a model that guessed a name needs the others."""
-    shown = name if len(name) <= 80 else f"{name[:80]}…"
+    shown = in_quotes(name, _LONGEST_NAME)
     names = [operation.full_name for operation in offered]
     if not names:
-        message = f"There is no tool {shown!r}: no tool is in scope here. Answer without one."
+        message = f"There is no tool {shown}: no tool is in scope here. Answer without one."
         return Failure(ErrorCategory.NOT_FOUND, message)
     near = _nearest_first(name, names)
     more = f" and {len(near) - _LISTED} more" if len(near) > _LISTED else ""
     listed = ", ".join(near[:_LISTED]) + more
-    message = f"There is no tool {shown!r} here. In scope, nearest first: {listed}."
+    message = f"There is no tool {shown} here. In scope, nearest first: {listed}."
     return Failure(ErrorCategory.NOT_FOUND, message, details={"in_scope": near[:_LISTED]})
 
 

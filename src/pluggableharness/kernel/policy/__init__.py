@@ -10,12 +10,12 @@ from pluggableharness.kernel.policy.evaluate import Asking, RuleBook, Terms, dec
 from pluggableharness.kernel.policy.examples import wrong_examples
 from pluggableharness.kernel.policy.explain import Considered, Explanation, explain
 from pluggableharness.kernel.policy.facts import Facts
-from pluggableharness.kernel.policy.floor import protected_path, protected_write
+from pluggableharness.kernel.policy.floor import protected_write
 from pluggableharness.kernel.policy.grants import granted, scopes, written
 from pluggableharness.kernel.policy.reviews import opinion, reviewed
 from pluggableharness.kernel.policy.rules import Action, Example, Position, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView, shell_view
-from pluggableharness.kernel.policy.subjects import Target, redirections, targets
+from pluggableharness.kernel.policy.subjects import Target, destination, redirections, targets
 
 __all__ = [
     "Action",
@@ -36,10 +36,10 @@ __all__ = [
     "compiled",
     "conflicts",
     "decide",
+    "destination",
     "explain",
     "granted",
     "opinion",
-    "protected_path",
     "protected_write",
     "redirections",
     "reviewed",

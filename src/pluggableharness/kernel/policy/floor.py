@@ -5,10 +5,11 @@ programs write is not seen here, only what its redirects do.
 """
 
 import re
-from posixpath import join, normpath
+from posixpath import normpath
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.policy.shell import shell_view
 from pluggableharness.kernel.policy.subjects import (
     Target,
@@ -55,16 +56,16 @@ def _guarded(
         return None  # prose that mentions a path; nothing is there under such a name
     leads_to = destination(call, target.absolute)
     if not leads_to:
-        return f"where {target.text!r} leads could not be told"
+        return f"where {in_quotes(target.text)} leads could not be told"
     why = _protection(normpath(target.absolute), policy_files)
     if why and named.isdisjoint((target.text, relative(target.text, call))):
-        return f"{target.text!r} {why}"
+        return f"{in_quotes(target.text)} {why}"
     if leads_to == normpath(target.absolute):
         return None
     real = frozenset((leads_to, call.places.get(target.absolute, leads_to)))
     why = next(filter(None, (_protection(one, policy_files) for one in sorted(real))), None)
     if why and named.isdisjoint((leads_to, relative(leads_to, call))):
-        return f"{target.text!r} leads to {leads_to!r}, which {why}"
+        return f"{in_quotes(target.text)} leads to {in_quotes(leads_to)}, which {why}"
     return None
 
 
@@ -74,14 +75,6 @@ def _suspicious(line: str) -> str | None:
     if ">" not in folded or _REDIRECT_TO_PROTECTED.search(folded) is None:
         return None
     return "the command is not understood and may write to what steers git or the harness"
-
-
-def protected_path(
-    path: str, working_directory: str, policy_files: frozenset[str] = _NOBODY
-) -> str | None:
-    """What makes a path protected, in words; None when nothing does."""
-    why = _protection(normpath(join(working_directory, path)), policy_files)
-    return f"{path!r} {why}" if why else None
 
 
 def _protection(absolute: str, policy_files: frozenset[str]) -> str | None:

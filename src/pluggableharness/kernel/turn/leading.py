@@ -3,11 +3,12 @@
 It stands in the preview, so that every frontend, the record and the hooks have it.
 """
 
-from pluggableharness.kernel.domain.call import Call
-from pluggableharness.kernel.domain.render import GroupNode, RenderNode, TextNode, TextStyle
-from pluggableharness.kernel.policy import redirections
+from posixpath import normpath
 
-_NOT_TOLD = "where {!r} leads could not be told"
+from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.quoting import in_quotes
+from pluggableharness.kernel.domain.render import GroupNode, RenderNode, TextNode, TextStyle
+from pluggableharness.kernel.policy import destination, redirections
 
 
 def with_places(call: Call, preview: RenderNode | None) -> RenderNode | None:
@@ -23,12 +24,25 @@ def with_places(call: Call, preview: RenderNode | None) -> RenderNode | None:
 def moves(before: Call, now: Call) -> str:
     """What leads elsewhere than before, in words; "" when nothing does."""
     return "; ".join(
-        f"{path!r} led to {before.places.get(path) or 'nobody knew where'!r} "
-        f"and leads to {now.places.get(path) or 'nobody knows where'!r} now"
+        f"{in_quotes(path)} led to {_place(before, path)} and leads to {_place(now, path)} now"
         for path in {**before.places, **now.places}
-        if before.places.get(path) != now.places.get(path)
+        if _moved(before, now, path)
     )
 
 
+def _place(call: Call, path: str) -> str:
+    place = call.places.get(path)
+    return in_quotes(place) if place else "nobody knows where"
+
+
+def _moved(before: Call, now: Call, path: str) -> bool:
+    """What was looked at only once has moved if it leads elsewhere than it says."""
+    if path in before.places and path in now.places:
+        return before.places[path] != now.places[path]
+    return destination(before if path in before.places else now, path) != normpath(path)
+
+
 def _said(text: str, leads_to: str) -> str:
-    return f"{text!r} leads to {leads_to!r}" if leads_to else _NOT_TOLD.format(text)
+    if not leads_to:
+        return f"where {in_quotes(text)} leads could not be told"
+    return f"{in_quotes(text)} leads to {in_quotes(leads_to)}"
