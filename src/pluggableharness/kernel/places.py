@@ -6,10 +6,13 @@ is touched by it. Which texts are paths is policy's to say; what a place means, 
 
 import asyncio
 import os
+import re
+import select
 import stat
 import threading
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
@@ -21,23 +24,77 @@ LONGEST_LOOK_S: Final = 2.0
 """A file system that has not answered by then, a dead server's say, counts as one that does not
 tell: the call is asked about, and the kernel goes on."""
 
-_LINKS: Final = 40  # the system's own limit
+# The system's own limits.
+_LINKS: Final = 40
+_LONGEST: Final = 4096
+
+_MOUNTS: Final = "/proc/self/mountinfo"
+_NEAR: Final = frozenset(
+    {
+        *("bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "squashfs", "xfs", "zfs"),
+        *("cgroup", "cgroup2", "devpts", "devtmpfs", "overlay", "ramfs", "sysfs", "tmpfs"),
+    }
+)
+"""File systems of this machine, which answer at once; any other may wait for somebody."""
+
+_ESCAPED: Final = re.compile(r"\\([0-7]{3})")
+_NONE: Final[frozenset[str]] = frozenset()
 
 
 async def located(call: Call) -> Call:
     """The call with where its paths lead; a read's as it is, without any look."""
     if call.operation.kind is not Kind.RESOURCE:
         return call
-    here = call.context.working_directory
-    wanted = [target for target in targets(call) if target.told or _begins(here, target)]
+    here, wanted = call.context.working_directory, list(targets(call))
     if not wanted:
         return call
+    try:
+        return replace(call, places=places(here, wanted, _mounts().distant()))
+    except _Distant:
+        pass  # then a thread waits for it, at several times the price
     try:
         looking = _looker().looked_up(here, wanted)
         return replace(call, places=await asyncio.wait_for(looking, LONGEST_LOOK_S))
     except TimeoutError:
         _looker.cache_clear()  # that one hangs; nothing waits for it, not even an exit
         return replace(call, places={target.absolute: "" for target in wanted})
+
+
+class _Distant(Exception):
+    """A path leads into a file system that may not answer."""
+
+
+class _Mounts:
+    """Where file systems are mounted that may not answer; read anew when mounts have changed."""
+
+    def __init__(self) -> None:
+        self._changes = select.poll()
+        try:
+            self._changes.register(os.open(_MOUNTS, os.O_RDONLY), select.POLLPRI)
+            self._distant = _distant_mounts()
+        except OSError:
+            self._distant = frozenset([""])  # nothing is known to be near
+
+    def distant(self) -> frozenset[str]:
+        """Their real paths, "" being the root."""
+        if self._changes.poll(0):
+            self._distant = _distant_mounts()
+        return self._distant
+
+
+def _distant_mounts() -> frozenset[str]:
+    found = set()
+    for line in os.fsdecode(Path(_MOUNTS).read_bytes()).splitlines():
+        mount, _, source = line.partition(" - ")
+        if source.partition(" ")[0] not in _NEAR:
+            path = _ESCAPED.sub(lambda code: chr(int(code[1], 8)), mount.split(" ")[4])
+            found.add(path.rstrip("/"))
+    return frozenset(found)
+
+
+@cache
+def _mounts() -> _Mounts:
+    return _Mounts()
 
 
 class _Looker:
@@ -76,32 +133,48 @@ def _settle(answer: "asyncio.Future[dict[str, str]]", found: dict[str, str]) -> 
         answer.set_result(found)
 
 
-def places(working_directory: str, wanted: list[Target]) -> dict[str, str]:
+def places(
+    working_directory: str, wanted: list[Target], distant: frozenset[str] = _NONE
+) -> dict[str, str]:
     """From each target's absolute path, and the working directory, to the real path.
 
-    "" is for what cannot be told.
+    "" is for what cannot be told; what only looks like a path, and leads nowhere, is left out.
+    Raises _Distant before it looks into one of the `distant` mounts.
     """
-    paths = {working_directory, *(target.absolute for target in wanted)}
-    return {path: real_path(path) for path in paths}
+    here = real_path(working_directory, distant)
+    found: dict[str, str] = {}
+    for target in wanted:
+        path = target.absolute
+        if path not in found and (target.told or _begins(working_directory, here, target, distant)):
+            found[path] = real_path(path, distant)
+    return {working_directory: here, **found} if found else {}
 
 
-def _begins(working_directory: str, target: Target) -> bool:
+def _begins(working_directory: str, real: str, target: Target, distant: frozenset[str]) -> bool:
     """Whether the first name of what only looks like a path is there: else it leads nowhere."""
     below = working_directory.rstrip("/") + "/"
-    start = below if target.absolute.startswith(below) else "/"
-    first = target.absolute[len(start) :].lstrip("/").partition("/")[0]
-    return first not in ("", "..") and os.path.lexists(start + first)
+    inside = target.absolute.startswith(below)
+    first = target.absolute[len(below) if inside else 1 :].lstrip("/").partition("/")[0]
+    path = f"{real.rstrip('/') if inside else ''}/{first}"
+    if path in distant:
+        raise _Distant
+    return first not in ("", "..") and os.path.lexists(path)
 
 
-def real_path(path: str) -> str:
+def real_path(path: str, distant: frozenset[str] = _NONE) -> str:
     """An absolute path without links and `..`, as the system would go; the end need not exist.
 
-    "" for one that goes in circles, or through the view of processes (procfs), where the same
-    name leads each process elsewhere.
+    "" for one that goes in circles, is longer than the system takes, or goes through the view of
+    processes (procfs), where the same name leads each process elsewhere. Raises _Distant before it
+    looks into a `distant` mount.
     """
+    if len(path) > _LONGEST:
+        return ""
     at, links = "", 0
     pending = path.split("/")[::-1]
     while pending:
+        if at in distant:
+            raise _Distant
         name = pending.pop()
         if name in ("", "."):
             continue
@@ -110,9 +183,10 @@ def real_path(path: str) -> str:
             continue
         if not at and name == "proc":
             return ""
-        target = _link(f"{at}/{name}")
+        step = f"{at}/{name}"
+        target = None if step in distant else _link(step)
         if target is None:
-            at = f"{at}/{name}"
+            at = step
             continue
         links += 1
         if links > _LINKS:

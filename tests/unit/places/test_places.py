@@ -5,6 +5,7 @@ import os
 import threading
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -76,6 +77,12 @@ async def test_what_leads_each_process_elsewhere_or_nowhere_is_not_told(
     assert why is not None and "could not be told" in why
 
 
+async def test_what_is_longer_than_a_path_may_be_is_not_walked(tmp_path: Path) -> None:
+    path = "a/" * 1_000_000
+    why = protected_write(await places.located(made(tmp_path, path=path)))
+    assert why is not None and "could not be told" in why
+
+
 async def test_a_read_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "lstat", lambda path: pytest.fail(f"looked at {path}"))
     read = operation("read_file", Kind.DATA_SOURCE)
@@ -89,27 +96,84 @@ async def test_a_pipe_or_a_device_is_not_opened(tmp_path: Path) -> None:
     assert found.places[f"{tmp_path}/pipe"] == f"{tmp_path}/pipe"
 
 
+def mounted(monkeypatch: pytest.MonkeyPatch, *distant: Path) -> None:
+    """Let these count as mounts of file systems that may not answer."""
+    paths = frozenset(map(str, distant))
+    monkeypatch.setattr(places, "_mounts", lambda: SimpleNamespace(distant=lambda: paths))
+
+
 async def test_a_file_system_that_does_not_answer_holds_up_neither_the_kernel_nor_the_next_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answered = threading.Event()
-    real = places.real_path
+    real = places._link
 
-    def hang(path: str) -> str:
+    def hang(path: str) -> str | None:
         if path.endswith("dead/x"):
             answered.wait(60)
         return real(path)
 
+    mounted(monkeypatch, tmp_path / "dead", tmp_path / "slow")
     monkeypatch.setattr(places, "LONGEST_LOOK_S", 0.05)
-    monkeypatch.setattr(places, "real_path", hang)
+    monkeypatch.setattr(places, "_link", hang)
     try:
         found = await asyncio.wait_for(places.located(made(tmp_path, path="dead/x")), 30)
         assert protected_write(found) is not None
         monkeypatch.setattr(places, "LONGEST_LOOK_S", 30)
-        found = await asyncio.wait_for(places.located(made(tmp_path, path="a")), 30)
-        assert found.places[f"{tmp_path}/a"] == f"{tmp_path}/a"
+        found = await asyncio.wait_for(places.located(made(tmp_path, path="slow/a")), 30)
+        assert found.places[f"{tmp_path}/slow/a"] == f"{tmp_path}/slow/a"
     finally:
         answered.set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "distant"),
+    [
+        ({"path": "m/x"}, True),
+        ({"path": "near/../l/x"}, True),
+        ({"path": "m/../a"}, True),
+        ({"note": "m"}, True),
+        ({"note": "m/x"}, True),
+        ({"path": "m"}, False),
+        ({"path": "near/x", "note": "n"}, False),
+    ],
+)
+async def test_only_a_thread_of_its_own_looks_into_what_may_not_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, str], distant: bool
+) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "near").mkdir()
+    (tmp_path / "l").symlink_to("m/deep")
+    looks: list[tuple[bool, str]] = []
+    real = os.lstat
+
+    def noted(path: str) -> os.stat_result:
+        looks.append((threading.current_thread() is threading.main_thread(), path))
+        return real(path)
+
+    mounted(monkeypatch, tmp_path / "m")
+    monkeypatch.setattr(os, "lstat", noted)
+    await places.located(made(tmp_path, **arguments))
+    assert any(not here for here, _ in looks) is distant
+    assert [path for here, path in looks if here and path.startswith(f"{tmp_path}/m")] == []
+
+
+def test_what_is_mounted_is_known_by_its_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "mountinfo"
+    table.write_text(
+        "21 1 8:1 / / rw,noatime shared:1 - ext4 /dev/sda1 rw\n"
+        "30 21 0:5 / /mnt/our\\040files rw shared:2 master:1 - nfs4 server:/x rw\n"
+        "31 21 0:6 /sub /home/me/r rw - fuse.sshfs me@there: rw\n"
+        "32 21 0:7 / /tmp rw - tmpfs tmpfs rw\n"
+    )
+    monkeypatch.setattr(places, "_MOUNTS", str(table))
+    assert places._Mounts().distant() == {"/mnt/our files", "/home/me/r"}
+    monkeypatch.setattr(places, "_MOUNTS", str(tmp_path / "absent"))
+    nothing_known = places._Mounts().distant()
+    with pytest.raises(places._Distant):
+        places.real_path(str(tmp_path), nothing_known)
 
 
 NAMES = st.sampled_from(["a", "b", "c", "l", "m", "..", ".", ""])
