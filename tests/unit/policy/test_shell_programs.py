@@ -116,6 +116,13 @@ def test_an_allow_of_a_program_that_is_there_to_write_need_not_look_at_writes(
 
 
 @pytest.mark.req("K7")
+@pytest.mark.parametrize("move", ["cd d*", "cd -", "cd", "pushd +1", 'cd "$(cat a)"'])
+def test_a_relative_write_beside_a_move_that_does_not_say_where_to_is_unusable(move: str) -> None:
+    assert shell_view(f"{move} && touch f").unusable
+    assert shell_view(f"{move} && touch /f").moves == ("",)
+
+
+@pytest.mark.req("K7")
 @pytest.mark.parametrize(
     "command",
     [

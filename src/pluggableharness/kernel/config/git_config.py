@@ -15,7 +15,6 @@ from pluggableharness.kernel.policy import Command, ShellView
 from pluggableharness.kernel.policy.shell.options import names
 from pluggableharness.kernel.policy.subjects import paths
 
-_MOVES: Final = frozenset(["cd", "pushd", "popd"])
 _MOST_PLACES: Final = 32
 _READERS: Final = names(
     "status log diff show blame annotate shortlog describe grep ls-files ls-tree rev-parse "
@@ -43,11 +42,10 @@ class Distrusted:
         gits = [one for one in view.commands if _is_git(one)]
         if not gits or call.operation.provider in self._confined:
             return ""
-        moves = [one for one in view.commands if one.program in _MOVES]
-        if any(not _fixed(move) for move in moves):
+        if "" in view.moves:
             return "git is run in a place that the command does not name"
         use = _use({_subcommand(one) for one in gits})
-        places = _places(call, [move.argv[-1] for move in moves])
+        places = _places(call, view.moves)
         if len(places) > _MOST_PLACES:
             return "git may be run in too many places"
         for place in places:
@@ -71,14 +69,7 @@ def _use(subcommands: set[str]) -> Use:
     return Use.LOCAL if subcommands <= _READERS | _LOCAL else Use.ANYTHING
 
 
-def _fixed(move: Command) -> bool:
-    """Whether a command that changes the directory says where to."""
-    target = move.argv[-1]
-    odd = len(move.argv) == 1 or move.substitutes or target[:1] in ("-", "+", "")
-    return not odd and not any(char in target for char in "*?[")
-
-
-def _places(call: Call, moves: list[str]) -> list[str]:
+def _places(call: Call, moves: tuple[str, ...]) -> list[str]:
     """Where the commands of a call may run: any of its paths may be its working directory, and
     any of the changes of directory may have come to pass."""
     here = call.context.working_directory

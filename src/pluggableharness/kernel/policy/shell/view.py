@@ -53,6 +53,7 @@ class ShellView:
     the files of redirects, as written, and `writes` also those that programs known to write are
     given; `unexpected` are the ones of which no program's name tells, and `unsure` says why there
     may be more than these, or is empty. A wrapper stands among `commands` before what it runs.
+    `moves` are where its changes of directory go to, as written; "" where one does not say.
     """
 
     commands: tuple[Command, ...] = ()
@@ -61,6 +62,7 @@ class ShellView:
     unusable: str = ""
     unexpected: tuple[str, ...] = ()
     unsure: str = ""
+    moves: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=512)
@@ -102,14 +104,17 @@ class _Gathered:
     def view(self) -> ShellView:
         if not self.commands:
             raise NotUnderstood("it runs no command")
-        self._check_moves()
+        moves = tuple(_target(one) for one in self.commands if one.program in _MOVES)
+        if moves:
+            self._check_relative()
         unexpected = (*self.redirected, *self.unexpected)
         return ShellView(
             tuple(self.commands),
-            tuple(dict.fromkeys((*unexpected, *self._moved(self.expected)))),
+            tuple(dict.fromkeys((*unexpected, *_moved(self.expected, moves)))),
             tuple(dict.fromkeys(self.reads)),
             unexpected=tuple(dict.fromkeys(unexpected)),
             unsure=self.unsure,
+            moves=moves,
         )
 
     def _command(
@@ -139,37 +144,31 @@ class _Gathered:
             more = completed or inner.completed
             self._command(inner.words, simple, depth, completed=more)
 
-    def _check_moves(self) -> None:
+    def _check_relative(self) -> None:
         """A relative path means something else once the directory may have changed."""
-        if not self._moves():
-            return
         paths = (*self.redirected, *self.unexpected, *self.reads)
         if any(not path.startswith("/") for path in paths):
             raise NotUnderstood("a redirect to a relative path beside a change of directory")
         if any(command.program.startswith("./") for command in self.commands):
             raise NotUnderstood("a program by a relative path beside a change of directory")
 
-    def _moved(self, paths: list[str]) -> list[str]:
-        """Paths from wherever the line may have gone by then."""
-        moves = self._moves()
-        found = list(paths)
-        if all(path.startswith("/") for path in found):
-            return found
-        if len(moves) > _MOST_MOVES:
-            raise NotUnderstood("it changes the directory too often")
-        for move in moves:
-            target = _target(move)
-            found += [join(target, path) for path in found if not path.startswith("/")]
-        return found
 
-    def _moves(self) -> list[Command]:
-        """The commands that change the directory, the last one first."""
-        return [one for one in reversed(self.commands) if one.program in _MOVES]
+def _moved(paths: list[str], moves: tuple[str, ...]) -> list[str]:
+    """Paths from wherever the line may have gone by then."""
+    if all(path.startswith("/") for path in paths):
+        return paths
+    if "" in moves:
+        raise NotUnderstood("a relative path beside a change of directory that may go anywhere")
+    if len(moves) > _MOST_MOVES:
+        raise NotUnderstood("it changes the directory too often")
+    found = list(paths)
+    for move in reversed(moves):
+        found += [join(move, path) for path in found if not path.startswith("/")]
+    return found
 
 
 def _target(move: Command) -> str:
-    """Where a command goes to. Raises NotUnderstood where its words do not say."""
+    """Where a command goes to; "" where its words do not say."""
     target = move.argv[-1]
-    if len(move.argv) == 1 or move.substitutes or target[0:1] in ("-", "+", ""):
-        raise NotUnderstood(f"a relative path beside {' '.join(move.argv)}, which may go anywhere")
-    return target
+    known = len(move.argv) > 1 and not move.substitutes and target[:1] not in ("-", "+")
+    return target if known and not any(char in target for char in "*?[") else ""
