@@ -50,8 +50,8 @@ def run_from_arguments() -> None:
 def main(guard: "Guard", folder: str, command: list[str], confinement: tuple[int, int]) -> int:
     """Set up the guard and run the command; returns the exit code to mirror."""
     try:
-        here = posix.stat(".")
-        if folder and folder != f"{here.st_dev}:{here.st_ino}":
+        here = posix.stat(".") if folder else None
+        if here and folder != f"{here.st_dev}:{here.st_ino}":
             guard.report(f"failed {ANOTHER_FOLDER}")
             return NOT_STARTED
         environment = initial_environment()

@@ -86,15 +86,17 @@ def call_to_wire(call: Call) -> tool_pb2.ToolCall:
     return raw
 
 
-def places_to_metadata(call: Call) -> tuple[tuple[str, bytes], ...]:
+def places_to_metadata(call: Call) -> tuple[tuple[str, bytes], ...] | None:
     """Return what goes beside a call's message: where its paths led when it was judged (K10a).
 
     Our SDK hands it to the provider, which then opens just these; any other ignores it. What a
-    header has no room for stays behind.
+    header has no room for stays behind; None is for nothing at all.
     """
+    if not call.places:
+        return None
     known = {path: real for path, real in call.places.items() if real}
     data = json.dumps(known).encode()
-    return ((PLACES, data),) if known and len(data) <= PLACES_BYTES else ()
+    return ((PLACES, data),) if known and len(data) <= PLACES_BYTES else None
 
 
 def lead_up_from_wire(raw: tool_pb2.ToolEvent) -> LeadUp:
