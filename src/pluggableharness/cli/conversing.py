@@ -1,14 +1,15 @@
 """A conversation: prompts at the terminal, each of them a further run of one session (K32).
 
 The interrupt key ends what runs, and the person is asked for the next prompt. A second one
-while it is being ended leaves at once. A new session opens while its first prompt is typed.
+while it is being ended leaves at once. A new session opens, and its model is loaded, while the
+first prompt is typed.
 """
 
 import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,8 +25,8 @@ from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.frontends.keys import Keys
 from pluggableharness.kernel.frontends.terminal import Terminal
 from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.models.answering import Answering
 from pluggableharness.kernel.session.session import Session
-from pluggableharness.kernel.turn.ports import Model
 
 Done = TypeVar("Done")
 
@@ -34,7 +35,7 @@ _LEAVING = "Ctrl-C again, Ctrl-D or /quit leaves."
 _GREETING = "Type what is to be done, or /help. Ctrl-C stops what runs, Ctrl-D leaves."
 
 
-async def converse(setup: Setup, model: Model, resume: Path | None = None) -> int:
+async def converse(setup: Setup, model: Answering, resume: Path | None = None) -> int:
     """Hold a conversation, of a new session or of the one in that log; 0 when the person leaves.
 
     Raises what opening a kernel, a session and its log does.
@@ -65,33 +66,44 @@ def _prompt_line(terminal: Terminal, keys: Keys) -> PromptLine:
 
 
 async def _one_session(
-    conversation: "_Conversation", model: Model, log: Path | None
+    conversation: "_Conversation", model: Answering, log: Path | None
 ) -> GoOnWith | None:
     """Converse until the person leaves or goes on with another session, which is given back."""
     kernel, terminal = conversation.kernel, conversation.terminal
     if log is None:
         terminal.say(_GREETING, "faint")
-        async with _entered_meanwhile(kernel.session(model, terminal)) as opening:
+        begun = kernel.session(model, terminal)
+        async with (
+            AsyncExitStack() as stack,
+            _meanwhile(stack.enter_async_context(begun)) as opening,
+            _meanwhile(_prepared_after(opening, model)),
+        ):
             return await conversation.hold(opening)
-    async with kernel.resumed(log, lambda before: model, terminal) as (session, before):
+    async with (
+        kernel.resumed(log, lambda before: model, terminal) as (session, before),
+        _meanwhile(model.prepare()),
+    ):
         _recall(terminal, session.id, before)
         opened: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
         opened.set_result(session)
         return await conversation.hold(opened, before)
 
 
+async def _prepared_after(opening: "asyncio.Future[Session]", model: Answering) -> None:
+    """Load the model last: what is imported beside the loop delays the prompt's first line."""
+    await asyncio.wait({opening})
+    await model.prepare()
+
+
 @asynccontextmanager
-async def _entered_meanwhile(
-    context: AbstractAsyncContextManager[Session],
-) -> AsyncIterator["asyncio.Task[Session]"]:
-    """Enter a context while the block runs already, and leave it with the block."""
-    async with AsyncExitStack() as stack:
-        entering = asyncio.ensure_future(stack.enter_async_context(context))
-        try:
-            yield entering
-        finally:
-            entering.cancel()
-            await asyncio.gather(entering, return_exceptions=True)
+async def _meanwhile(work: Coroutine[None, None, Done]) -> AsyncIterator["asyncio.Task[Done]"]:
+    """Do work while the block runs; what is not done by its end is left undone."""
+    task = asyncio.ensure_future(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def _recall(terminal: Terminal, session_id: str, before: RecordedSession) -> None:

@@ -32,8 +32,10 @@ class Fake:
     takes_tools: bool = True
     text_before_fault: str = ""
     asked: int = 0
+    reached: int = 0
 
     async def reach(self) -> Reach:
+        self.reached += 1
         return Reach(self.window, self.takes_tools)
 
     async def reply(
@@ -66,6 +68,13 @@ class Clock:
 async def asked(model: Answering, listener: Listener | None = None) -> str:
     reply = await model.reply([ASKED], TOOLS, listener or Listener())
     return reply.message.text
+
+
+@pytest.mark.req("K32")
+async def test_the_first_model_is_made_ready_without_being_asked_and_no_other_is() -> None:
+    first, other = Fake("a"), Fake("b")
+    await Answering([first, other]).prepare()
+    assert (first.reached, first.asked, other.reached, other.asked) == (1, 0, 0, 0)
 
 
 @pytest.mark.req("K21")

@@ -73,6 +73,10 @@ class Answering:
         """That of the first."""
         return self.candidates[0].name
 
+    async def prepare(self) -> None:
+        """Load what the first candidate needs, which takes a second, before it is asked."""
+        await self.candidates[0].reach()
+
     async def reply(
         self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
     ) -> ModelReply:
