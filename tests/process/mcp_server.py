@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from typing import Any, NoReturn
 
 BEHAVIOUR: dict[str, Any] = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
@@ -47,6 +48,7 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "environment", "inputSchema": NOTHING, "annotations": {"readOnlyHint": True}},
     {"name": "image", "inputSchema": NOTHING, "annotations": {"readOnlyHint": True}},
     {"name": "huge", "inputSchema": NOTHING, "annotations": {"readOnlyHint": True}},
+    {"name": "flood", "inputSchema": NOTHING, "annotations": {"readOnlyHint": True}},
     {"name": "fail", "inputSchema": NOTHING, "annotations": {"readOnlyHint": True}},
     {"name": "refuse", "inputSchema": NOTHING, "annotations": {"readOnlyHint": True}},
     {"name": "structured", "inputSchema": NOTHING, "annotations": {"readOnlyHint": True}},
@@ -80,6 +82,11 @@ def call(asked: dict[str, Any]) -> None:
             answer(asked, {"content": [{"type": "image", "data": data, "mimeType": "image/png"}]})
         case "huge":
             answer(asked, content("x" * 3_000_000, "more"))
+        case "flood":
+            with suppress(BrokenPipeError):
+                while True:
+                    os.write(1, b"x" * 1_000_000)
+            os._exit(0)
         case "fail":
             answer(asked, {**content("the disk is full"), "isError": True})
         case "refuse":

@@ -52,7 +52,7 @@ def tools(harness: Harness) -> dict[str, dict[str, Any]]:
 def test_its_tools_become_operations_that_say_what_they_are(harness: Harness) -> None:
     configured(harness, 'operation "put" {\n  risk = "critical"\n}')
     there = tools(harness)
-    assert len(there) == 12
+    assert len(there) == 13
     assert (there["look"]["kind"], there["look"]["risk"]) == ("data_source", "read_only")
     assert (there["put"]["kind"], there["put"]["risk"]) == ("resource", "critical")
     destroy = there[DESTROY]
@@ -147,6 +147,14 @@ def test_its_crash_is_a_crash_of_the_provider_which_starts_anew(harness: Harness
     assert crashed["category"] == "process_crashed"
     assert "out of memory" in crashed["message"]
     assert "again" in looked["payload"]["content"][0]["text"]
+
+
+@pytest.mark.req("K35", "K15", "P15")
+def test_a_line_without_end_ends_the_server_and_fills_no_memory(harness: Harness) -> None:
+    configured(harness)
+    said = call(harness, "flood", "--timeout", "60")
+    assert said["category"] == "process_crashed"
+    assert "wrote a line of more than 33,554,432 bytes" in said["message"]
 
 
 @pytest.mark.req("K35", "F4")

@@ -1,39 +1,37 @@
 """The connection to a server: how it is started or reached, and that its end is noticed."""
 
+import asyncio
 import os
-import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Any, Final
 
 import anyio
 import httpx2
-from mcp import StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
 
 from pluggableharness.bridges.inward.server_spec import ServerSpec
+
+LONGEST_LINE: Final = 32 * 1024 * 1024
+"""Bytes of one message from a started server; asyncio holds at most twice as many."""
+
+_LEAVING_S: Final = 2.0
+"""What a server has to end by itself once its input is closed; then the guard ends it."""
 
 Streams = tuple[Any, Any]
 """Where messages come from, and where they go."""
 
+Ended = Callable[[str], None]
+"""Takes why a server that was started is of no more use."""
 
-def transport(spec: ServerSpec, ended: Callable[[], None]) -> AbstractAsyncContextManager[Streams]:
-    """The streams of a server; `ended` is called when a process that was started goes.
 
-    Its environment is the few variables that every program needs, and those that the
-    configuration names.
-    """
-    if spec.address:
-        return _reached(spec)
-    program, *arguments = spec.command
-    parameters = StdioServerParameters(
-        command=program,
-        args=arguments,
-        env={name: os.environ[name] for name in spec.environment if name in os.environ},
-        encoding_error_handler="replace",
-    )
-    return _watched(stdio_client(parameters, errlog=sys.stderr), ended)
+def transport(spec: ServerSpec, ended: Ended) -> AbstractAsyncContextManager[Streams]:
+    """The streams of a server, started or reached as its configuration says."""
+    return _reached(spec) if spec.address else _started(spec, ended)
 
 
 @asynccontextmanager
@@ -50,19 +48,62 @@ async def _reached(spec: ServerSpec) -> AsyncIterator[Streams]:
 
 
 @asynccontextmanager
-async def _watched(
-    inner: AbstractAsyncContextManager[Streams], ended: Callable[[], None]
-) -> AsyncIterator[Streams]:
-    """The same streams, whose end is told."""
-    passed_on, read = anyio.create_memory_object_stream[Any](0)
+async def _started(spec: ServerSpec, ended: Ended) -> AsyncIterator[Streams]:
+    """A process of our own, since the library's reads lines without an end.
 
-    async def relay(messages: Any) -> None:
-        async with passed_on:
-            async for message in messages:
-                await passed_on.send(message)
-        ended()
+    Its environment is the few variables that every program needs, and those that the
+    configuration names.
+    """
+    given = {name: os.environ[name] for name in spec.environment if name in os.environ}
+    process = await asyncio.create_subprocess_exec(
+        *spec.command,
+        stdin=PIPE,
+        stdout=PIPE,
+        env=get_default_environment() | given,
+        limit=LONGEST_LINE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    heard, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    answers, said = anyio.create_memory_object_stream[SessionMessage](0)
+    async with anyio.create_task_group() as group:
+        group.start_soon(_hear, process.stdout, heard, ended)
+        group.start_soon(_say, process.stdin, said, ended)
+        try:
+            yield messages, answers
+        finally:
+            group.cancel_scope.cancel()
+            process.stdin.close()
+            with anyio.CancelScope(shield=True), suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), _LEAVING_S)
 
-    async with inner as (messages, write), anyio.create_task_group() as group:
-        group.start_soon(relay, messages)
-        yield read, write
-        group.cancel_scope.cancel()
+
+async def _hear(stdout: asyncio.StreamReader, heard: Any, ended: Ended) -> None:
+    why = "the MCP server has ended by itself"
+    async with heard:
+        try:
+            while line := await stdout.readline():
+                await heard.send(_message(line.decode(errors="replace")))
+        except anyio.BrokenResourceError:
+            return  # nobody listens any more
+        except ValueError:
+            why = f"the MCP server wrote a line of more than {LONGEST_LINE:,} bytes"
+    ended(why)
+
+
+def _message(line: str) -> SessionMessage | Exception:
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as problem:
+        return problem
+
+
+async def _say(stdin: asyncio.StreamWriter, said: Any, ended: Ended) -> None:
+    async with said:
+        try:
+            async for one in said:
+                text = one.message.model_dump_json(by_alias=True, exclude_unset=True)
+                stdin.write(f"{text}\n".encode())
+                await stdin.drain()
+        except ConnectionError:
+            ended("the MCP server reads no more")

@@ -78,7 +78,7 @@ class Server:
         try:
             async with AsyncExitStack() as stack:
                 client = Client(
-                    transport(self.spec, self._ended),
+                    transport(self.spec, self._leave),
                     client_info=Implementation(name="pluggableharness", version=__version__),
                     message_handler=self._heard,
                     cache=None,
@@ -185,9 +185,6 @@ class Server:
             for name, tool in self._declared.items()
             if now.get(name) != tool
         }
-
-    def _ended(self) -> None:
-        self._leave("the MCP server has ended by itself")
 
     def _leave(self, why: str) -> NoReturn:
         """End the bridge with its server: what runs has crashed, and the next call starts anew."""
