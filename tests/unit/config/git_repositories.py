@@ -237,6 +237,11 @@ PLAIN = {
     "a linked worktree": ("git worktree add -q ../w -b w", "cd ../w && git status"),
     "an index of version 4": ("git update-index --index-version 4", "git status"),
     "below it": ("", "cd sub && git log; cd .. && git diff"),
+    "an embedded repository that nothing names": (
+        "git init -q d; git -C d commit -q --allow-empty -m d; cp $EVIL d/.git/hooks/pre-commit; "
+        "git -C d config core.fsmonitor $EVIL; echo c > d/h",
+        "git status -uall; git grep -n --no-index b; git add .",
+    ),
     "fsmonitor turned off": ("git config core.fsmonitor false", "git status"),
 }
 """What does not."""
