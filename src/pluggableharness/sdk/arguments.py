@@ -77,9 +77,13 @@ class ArgumentReader:
             except msgspec.ValidationError as error:
                 # What is left is what a class of the author's refuses, in __post_init__.
                 found = [str(error)]
-        if len(found) > _MOST:
-            found[_MOST:] = [f"and {len(found) - _MOST} more"]
-        raise InvalidArguments("; ".join(found), details={"violations": found})
+        raise refusal(found)
+
+
+def refusal(found: list[str]) -> InvalidArguments:
+    """Return the error that tells what is wrong with arguments or settings, not without end."""
+    told = found if len(found) <= _MOST else [*found[:_MOST], f"and {len(found) - _MOST} more"]
+    return InvalidArguments("; ".join(told), details={"violations": told})
 
 
 def probe(target: Any) -> None:

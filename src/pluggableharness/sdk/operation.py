@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, T
 
 from msgspec import Struct
 
-from pluggableharness.sdk.arguments import ArgumentReader, violations, without_nulls
+from pluggableharness.sdk.arguments import ArgumentReader, refusal, violations, without_nulls
 from pluggableharness.sdk.context import Context
-from pluggableharness.sdk.failures import DeclarationError, InvalidArguments
+from pluggableharness.sdk.failures import DeclarationError
 from pluggableharness.sdk.results import result_encoder
 from pluggableharness.sdk.shapes import Direction, Kind, Shape, Unshapely, shape_of
 
@@ -175,7 +175,7 @@ class GivenOperation(Operation[..., Mapping[str, Any]]):
         given = without_nulls(self.arguments, arguments)
         found = list(violations(self.arguments, given, ""))
         if found:
-            raise InvalidArguments("; ".join(found), details={"violations": found})
+            raise refusal(found)
         return given
 
 

@@ -12,9 +12,8 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from pluggableharness.sdk.arguments import probe, violations, without_nulls
+from pluggableharness.sdk.arguments import probe, refusal, violations, without_nulls
 from pluggableharness.sdk.failures import DeclarationError, InvalidArguments
-from pluggableharness.sdk.naming import bounded
 from pluggableharness.sdk.shapes import Direction, Kind, Shape, Unshapely, shape_of
 from pluggableharness.wire.config_pb2 import AttrType, ConfigAttribute, ConfigSchema
 
@@ -51,9 +50,9 @@ class SettingsReader(Generic[S]):
             InvalidArguments: naming each field that is missing, unknown or wrong.
         """
         given = without_nulls(self._shape, values)
-        found = tuple(violations(self._shape, given, ""))
+        found = list(violations(self._shape, given, ""))
         if found:
-            raise InvalidArguments(bounded("; ".join(found)))
+            raise refusal(found)
         if self._class is None:
             return None  # type: ignore[return-value]  # S is None where there is no class
         try:

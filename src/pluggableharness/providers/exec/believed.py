@@ -33,8 +33,7 @@ class Watched:
     """A name to be compared: `name` in `folder`, or in a folder `below` that one.
 
     `suffix` narrows a folder to some entries, and makes none of it the same as an empty one;
-    `shape` says that only what kind of file it is
-    counts, since the rest is another one's to watch.
+    `shape` says that only what kind of file it is counts, since the rest is another one's to watch.
     """
 
     folder: Path

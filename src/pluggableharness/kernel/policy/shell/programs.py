@@ -6,7 +6,7 @@ author thinks; a program that is on none does what its author lets it.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from pluggableharness.kernel.policy.shell import builtins, git
@@ -60,12 +60,12 @@ class _Wrapper:
     """How a wrapper's own arguments end: after known options and `operands` further words."""
 
     flags: frozenset[str] = frozenset()
-    valued: frozenset[str] = field(default_factory=frozenset)
+    valued: frozenset[str] = frozenset()
     operands: int = 0
 
 
 def _wrapper(flags: str = "", valued: str = "", operands: int = 0) -> _Wrapper:
-    return _Wrapper(frozenset(flags.split()), frozenset(valued.split()), operands)
+    return _Wrapper(names(flags), names(valued), operands)
 
 
 _WRAPPERS: Final = {
