@@ -14,9 +14,10 @@ from pluggableharness.kernel.domain.news import News
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.kernel import Kernel, opened
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.session.session import Session
+from pluggableharness.kernel.setup import Setup
 
 ECHO = ProviderSpec(
     "echo", (sys.executable, "-I", str(Path(__file__).parent / "providers" / "echo.py"))

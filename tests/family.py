@@ -22,8 +22,9 @@ from pluggableharness.kernel.domain.outcome import Failure, Outcome
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.domain.profile import Profile
 from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.kernel import Kernel, opened
 from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.setup import Setup
 
 NESTING = Path(__file__).parent / "providers" / "nesting.py"
 LIMIT_S = 60.0

@@ -18,7 +18,8 @@ from pluggableharness.kernel.domain.errors import HarnessError, RecordFailed
 from pluggableharness.kernel.domain.event import EventKind
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.session import SessionStatus
-from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.kernel import Kernel, opened
+from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store import file as log_file
 from pluggableharness.kernel.store.errors import LogUnreadable
 from pluggableharness.kernel.store.index import summaries

@@ -8,8 +8,8 @@ from pathlib import Path
 from pluggableharness.kernel.domain.call import ProposedCall
 from pluggableharness.kernel.domain.message import Message, ModelReply, Role
 from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.kernel import Setup
 from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.setup import Setup
 
 FILES = ("a.txt", "b.txt")
 TURNS = 6

@@ -26,7 +26,8 @@ from pluggableharness.kernel.domain.profile import Profile
 from pluggableharness.kernel.domain.session import SessionStatus
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.first_party import first_party
-from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.kernel import Kernel, opened
+from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store.reading import read_meta, verify
 
 ID = "R9"

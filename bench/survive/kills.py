@@ -18,8 +18,9 @@ from pluggableharness.kernel.domain.message import Message, ModelReply, Role
 from pluggableharness.kernel.domain.news import CallEnded, CallEvent, News
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Progress, Success
-from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.kernel import Kernel, opened
 from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.setup import Setup
 
 ID = "R1"
 SIZE = 1_000

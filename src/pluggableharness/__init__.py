@@ -50,11 +50,12 @@ if TYPE_CHECKING:
     from pluggableharness.kernel.domain.profile import Profile
     from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
     from pluggableharness.kernel.first_party import first_party
-    from pluggableharness.kernel.kernel import Kernel, Setup, opened
+    from pluggableharness.kernel.kernel import Kernel, opened
     from pluggableharness.kernel.plugins.spec import ProviderSpec
     from pluggableharness.kernel.policy.rules import Rule
     from pluggableharness.kernel.session.outside import OutsideCalls
     from pluggableharness.kernel.session.session import Session
+    from pluggableharness.kernel.setup import Setup
     from pluggableharness.kernel.turn.ports import Frontend, Model
     from pluggableharness.library.answering import answering
     from pluggableharness.library.models import model, models, script
@@ -125,13 +126,13 @@ _MODULES = {
     "kernel.first_party": ("first_party",),
     "kernel.kernel": (
         "Kernel",
-        "Setup",
         "opened",
     ),
     "kernel.plugins.spec": ("ProviderSpec",),
     "kernel.policy.rules": ("Rule",),
     "kernel.session.outside": ("OutsideCalls",),
     "kernel.session.session": ("Session",),
+    "kernel.setup": ("Setup",),
     "kernel.turn.ports": (
         "Frontend",
         "Model",

@@ -110,6 +110,18 @@ def test_explain_says_where_a_path_leads(tmp_path: Path) -> None:
     assert "ask by protected path" in said.stdout
 
 
+@pytest.mark.req("F11", "K5a")
+def test_explain_knows_the_file_that_an_agent_hcl_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "rules").write_text(
+        'policy "all" {\n  match  = { provider = "filesystem" }\n  action = "allow"\n}\n'
+    )
+    (tmp_path / "agent.hcl").symlink_to("kept/rules")
+    told = ("filesystem.write_file", "path=kept/rules", "content=x")
+    said = harness(tmp_path, "policy", "explain", *told)
+    assert "ask by protected path" in said.stdout, said.stdout + said.stderr
+
+
 @pytest.mark.req("F11")
 def test_recorded_calls_are_decided_again_by_the_present_rules(tmp_path: Path) -> None:
     (tmp_path / "agent.hcl").write_text(RULES)

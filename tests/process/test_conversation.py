@@ -1,81 +1,18 @@
 """`harness run` as a conversation: on a real terminal, with a model that is served on the spot."""
 
 import os
-import re
 import signal
-import sys
-import termios
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 import pexpect
 import pytest
 from model_server import Call, ModelServer, Reply
-from process.harness import HARNESS, Harness
+from process.harness import Harness
+from process.talking import MODEL, said, talking
 from process_tree import eventually, with_word
 
 from pluggableharness.kernel.codec.record_facts import read_facts
-from pluggableharness.kernel.codec.record_messages import read_message
 from pluggableharness.kernel.store.index import summary
 from pluggableharness.kernel.store.reading import read_events, read_meta, verify
-
-MODEL = ("--model", "openai-compatible:any")
-COLOUR = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
-
-
-class Talk:
-    """A person at a terminal; `expect` looks at what they see, without its colours."""
-
-    def __init__(
-        self, harness: Harness, server: ModelServer, *words: str, **environment: str
-    ) -> None:
-        self.process = pexpect.spawn(
-            HARNESS[0],
-            [*HARNESS[1:], "run", *MODEL, *words],
-            cwd=str(harness.project),
-            env={
-                **harness.environment,
-                **server.environment,
-                "TERM": "xterm",
-                "NO_COLOR": "1",
-                **environment,
-            },
-            encoding="utf-8",
-            timeout=25,
-            dimensions=(40, 100),
-        )
-
-    def expect(self, pattern: str) -> str:
-        self.process.expect(pattern)
-        return COLOUR.sub("", str(self.process.before))
-
-    def prompt(self, text: str, label: str = "> ") -> None:
-        self.process.send(text + "\r")
-
-    def ready(self, label: str = "> ") -> str:
-        """Wait for the prompt line; in a terminal with a cursor it turns pasted text on."""
-        return self.expect(r"\x1b\[\?2004h")
-
-    def interrupts_are_signals(self) -> bool:
-        """Whether no prompt line is open, which reads that key as any other."""
-        return bool(termios.tcgetattr(self.process.child_fd)[3] & termios.ISIG)
-
-    def left(self) -> int:
-        self.process.expect(pexpect.EOF)
-        self.process.close()
-        return int(self.process.exitstatus)
-
-
-@contextmanager
-def talking(
-    harness: Harness, replies: Sequence[Reply], *words: str, **environment: str
-) -> Iterator[tuple[Talk, ModelServer]]:
-    with ModelServer(replies) as server:
-        talk = Talk(harness, server, *words, **environment)
-        try:
-            yield talk, server
-        finally:
-            talk.process.close(force=True)
 
 
 def ended_after_interrupt(process: pexpect.spawn) -> bool:
@@ -89,12 +26,6 @@ def facts(harness: Harness) -> list[str]:
     events = [read_facts(row.payload) for row in read_events(log) if row.kind == "session"]
     return [" ".join([str(one["event"]), *([one["status"]] if "status" in one else [])])
             for one in events if one["event"] != "notice"]  # fmt: skip
-
-
-def said(harness: Harness) -> list[str]:
-    (log,) = harness.logs()
-    rows = (row for row in read_events(log) if row.kind == "message")
-    return [text for row in rows if (text := read_message(row.payload).reply.message.text)]
 
 
 @pytest.mark.req("K27", "K30", "K32")
@@ -217,6 +148,7 @@ def test_commands_say_what_there_is_and_a_mistyped_one_what_was_meant(harness: H
         'policy "look at git" {\n  match = { tool_name = "bash" }\n'
         '  when = "commands.all(c, c.program == \'git\')"\n  action = "allow"\n}\n'
     )
+    (harness.project / "cfg").symlink_to("agent.hcl")
     with talking(harness, []) as (talk, _):
         for typed, shown in (
             ("/polcy", "did you mean /policy"),
@@ -224,6 +156,10 @@ def test_commands_say_what_there_is_and_a_mistyped_one_what_was_meant(harness: H
             ("/policy", "look at git +allow"),
             ("/policy exec.bash command='git log'", "verdict: allow by rule look at git"),
             ("/policy exec.bash comand=ls", "comand"),
+            (
+                "/policy exec.bash command='echo > cfg'",
+                "'cfg' leads to",
+            ),
             ("/cost", "0 of 7"),
             ("/model", "openai-compatible:any"),
             ("/resume", "no other session"),
@@ -314,88 +250,6 @@ def test_run_resume_goes_on_in_conversation_or_with_one_prompt(harness: Harness)
         talk.expect("300 in, 30 out")
         talk.ready()
     assert read_meta(log)["prompt"] == "say one"
-
-
-SLOW = """\
-#!{python}
-import sys
-from pluggableharness.sdk import Provider
-with open({gate!r}) as gate:
-    if gate.read() == "fail":
-        sys.exit("no provider today")
-Provider("slow").serve()
-"""
-
-
-class Slow:
-    """A provider that starts when it is told to, or fails when it is told that."""
-
-    def __init__(self, harness: Harness) -> None:
-        self._gate = harness.state / "gate"
-        os.mkfifo(self._gate)
-        program = harness.project / "slow.py"
-        program.write_text(SLOW.format(python=sys.executable, gate=str(self._gate)))
-        program.chmod(0o700)
-        (harness.project / "agent.hcl").write_text(
-            'required_providers {\n  slow = { source = "./slow.py" }\n}\n'
-        )
-
-    def tell(self, word: str) -> None:
-        eventually(lambda: self._told(word), "the provider listens")
-
-    def _told(self, word: str) -> bool:
-        try:
-            descriptor = os.open(self._gate, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:
-            return False
-        with open(descriptor, "w") as gate:
-            gate.write(word)
-        return True
-
-
-@pytest.mark.req("K32")
-def test_a_prompt_is_taken_while_providers_still_start(harness: Harness) -> None:
-    slow = Slow(harness)
-    with talking(harness, [Reply("Hello to you.")]) as (talk, server):
-        talk.ready()
-        talk.prompt("hello")
-        assert server.requests == []
-        slow.tell("start")
-        talk.expect("Hello to you")
-        talk.ready()
-        talk.prompt("/quit")
-        assert talk.left() == 0
-    assert said(harness) == ["hello", "Hello to you."]
-
-
-@pytest.mark.req("K32")
-@pytest.mark.parametrize("keys", [["\x04"], ["\x03", "\x03"], ["hello\r", "\x03", "\x04"]])
-def test_who_leaves_while_providers_start_waits_for_none(
-    harness: Harness, keys: Sequence[str]
-) -> None:
-    Slow(harness)
-    with talking(harness, []) as (talk, _):
-        talk.ready()
-        for key in keys[:-1]:
-            talk.process.send(key)
-            if key == "\x03":
-                talk.ready()
-            else:
-                eventually(talk.interrupts_are_signals, "the line is taken")
-        talk.process.send(keys[-1])
-        assert talk.left() == 0
-    assert harness.logs() == []
-
-
-@pytest.mark.req("K32", "P2")
-def test_a_provider_that_cannot_start_is_told_before_anything_is_typed(harness: Harness) -> None:
-    slow = Slow(harness)
-    with talking(harness, []) as (talk, _):
-        talk.ready()
-        slow.tell("fail")
-        talk.expect("no provider today")
-        assert talk.left() == 2
-    assert harness.logs() == []
 
 
 @pytest.mark.req("K32")

@@ -21,9 +21,10 @@ from pluggableharness.kernel.frontends.call_output import CallOutput, show
 from pluggableharness.kernel.frontends.json_lines import CallLines
 from pluggableharness.kernel.frontends.json_shapes import node
 from pluggableharness.kernel.frontends.json_values import ascii_line, pretty
-from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.kernel import Kernel, opened
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.schema.violation import quoted
+from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.turn.denial import was_denied
 
 _EPILOG = """\

@@ -24,9 +24,10 @@ from pluggableharness.kernel.domain.message import Role
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.frontends.keys import Keys
 from pluggableharness.kernel.frontends.terminal import Terminal
-from pluggableharness.kernel.kernel import Kernel, Setup, opened
+from pluggableharness.kernel.kernel import Kernel, opened
 from pluggableharness.kernel.models.answering import Answering
 from pluggableharness.kernel.session.session import Session
+from pluggableharness.kernel.setup import Setup
 
 Done = TypeVar("Done")
 

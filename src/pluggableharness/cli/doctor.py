@@ -15,7 +15,8 @@ from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.errors import HarnessError
-from pluggableharness.kernel.kernel import Setup, opened
+from pluggableharness.kernel.kernel import opened
+from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store.location import sessions_directory
 from pluggableharness.providers.exec.sandbox import Mechanism, Mode, ability, chosen, mechanism
 from pluggableharness.providers.search.ripgrep import installed

@@ -10,26 +10,14 @@ from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.loaded import loaded_spec, provider_of
 from pluggableharness.cli.places import working_directory
-from pluggableharness.kernel.config.git_config import Distrusted
-from pluggableharness.kernel.config.lock import operation_digest
 from pluggableharness.kernel.configured import configured
-from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
+from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.outcome import Failure
 from pluggableharness.kernel.domain.verdict import Verdict
-from pluggableharness.kernel.first_party import confined
 from pluggableharness.kernel.frontends.text import escaped
-from pluggableharness.kernel.kernel import Setup, opened
-from pluggableharness.kernel.places import located
-from pluggableharness.kernel.planning import classify
-from pluggableharness.kernel.policy import (
-    Asking,
-    Considered,
-    Explanation,
-    ShellView,
-    Terms,
-    explain,
-    redirections,
-)
+from pluggableharness.kernel.kernel import opened
+from pluggableharness.kernel.policy import Considered, Explanation, ShellView, redirections
 
 
 def main(options: argparse.Namespace) -> int:
@@ -39,35 +27,21 @@ def main(options: argparse.Namespace) -> int:
 
 async def _explain(options: argparse.Namespace) -> int:
     setup = configured(working_directory(options.cwd), os.environ)
-    call = await located(await _call(setup, options))
-    distrusted = Distrusted(confined(setup.providers))
-    terms = Terms(Asking.PERSON, setup.gate_reads, setup.policy_files, distrusted, operation_digest)
-    for line in explained(call, explain(setup.rules, call, terms)):
+    provider = loaded_spec(setup, provider_of(options.operation), "`harness tools` lists them")
+    async with opened(replace(setup, providers=(provider,))) as kernel:
+        operation = await kernel.operation(options.operation)
+        arguments = read_arguments(operation, options.pairs, options.args)
+        found = await kernel.explain(options.operation, arguments)
+    for line in explained(found):
         print(escaped(line) or line)
     return DONE
 
 
-async def _call(setup: Setup, options: argparse.Namespace) -> Call:
-    """The call as a model would make it. Raises UsageError for one that could not be made."""
-    provider = loaded_spec(setup, provider_of(options.operation), "`harness tools` lists them")
-    async with opened(replace(setup, providers=(provider,))) as kernel:
-        offered = await kernel.operations()
-        operation = await kernel.operation(options.operation)
-    arguments = read_arguments(operation, options.pairs, options.args)
-    call = classify(
-        ProposedCall("explained", options.operation, arguments),
-        offered,
-        call_id="explained",
-        context=CallContext("explained", "explained", str(setup.working_directory)),
-        deadline_s=lambda operation: None,
-    )
-    if isinstance(call, RefusedCall):
-        raise UsageError(call.failure.message)
-    return call
-
-
-def explained(call: Call, explanation: Explanation) -> Iterator[str]:
-    """An explanation in lines."""
+def explained(found: tuple[Call, Explanation] | Failure) -> Iterator[str]:
+    """An explanation in lines. Raises UsageError for a call that could not be made."""
+    if isinstance(found, Failure):
+        raise UsageError(found.message)
+    call, explanation = found
     operation = call.operation
     yield f"{operation.full_name}: {operation.kind.value}, {operation.risk.value}"
     if explanation.view is not None:

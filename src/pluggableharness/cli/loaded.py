@@ -3,9 +3,9 @@ why not."""
 
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.first_party import NAMES
-from pluggableharness.kernel.kernel import Setup
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.setup import Setup
 
 
 def provider_of(operation: str) -> str:

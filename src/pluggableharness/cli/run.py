@@ -3,19 +3,26 @@
 import argparse
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from pluggableharness.cli.conversing import converse
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.prompting import at_terminal, read_prompt
 from pluggableharness.cli.sessions.resuming import resume
-from pluggableharness.cli.starting import exit_code, follow, shown, with_models, with_script
+from pluggableharness.cli.starting import (
+    as_asked,
+    exit_code,
+    follow,
+    shown,
+    with_models,
+    with_script,
+)
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE
-from pluggableharness.kernel.kernel import Setup, opened
+from pluggableharness.kernel.kernel import opened
 from pluggableharness.kernel.models.script import ScriptModel, read_script
 from pluggableharness.kernel.models.vendors import VENDORS, vendor_models
+from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.turn.ports import Model
 
 _EPILOG = """\
@@ -95,20 +102,16 @@ async def _run(options: argparse.Namespace) -> int:
         setup = with_models(directory, profile, options.model, models)
         model = models(setup.profile)
         if not prompt:
-            return await converse(_as_asked(options, setup), model)
+            return await converse(as_asked(options, setup), model)
         return await _session(options, setup, model, prompt)
 
 
 async def _session(options: argparse.Namespace, setup: Setup, model: Model, prompt: str) -> int:
     async with (
         shown(as_json=options.json) as frontend,
-        opened(_as_asked(options, setup)) as kernel,
+        opened(as_asked(options, setup)) as kernel,
         kernel.session(model, frontend) as session,
     ):
         follow(frontend, session)
         end = await session.run(prompt)
     return exit_code(end, denied=session.denied)
-
-
-def _as_asked(options: argparse.Namespace, setup: Setup) -> Setup:
-    return replace(setup, allow_all=options.allow_all, plan_mode=options.plan)

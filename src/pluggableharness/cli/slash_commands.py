@@ -12,13 +12,11 @@ from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.explaining import explained
 from pluggableharness.cli.sessions.finding import find_log
 from pluggableharness.cli.tools import first_sentence
-from pluggableharness.kernel.domain.call import CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import HarnessError, UsageError
 from pluggableharness.kernel.frontends.meter import dollars
 from pluggableharness.kernel.frontends.terminal import Terminal
 from pluggableharness.kernel.frontends.words import counted, duration
 from pluggableharness.kernel.kernel import Kernel
-from pluggableharness.kernel.planning import classify
 from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.schema.nearest import nearest
 from pluggableharness.kernel.session.session import Session
@@ -76,7 +74,7 @@ class SlashCommands:
                 case "/tools":
                     self._tools()
                 case "/policy":
-                    self._policy(rest)
+                    await self._policy(rest)
                 case "/cost":
                     self._cost()
                 case "/model":
@@ -119,34 +117,25 @@ class SlashCommands:
         if hidden:
             self.terminal.say(f"{counted(hidden, 'operation')} more when plan mode is off", "faint")
 
-    def _policy(self, written: str) -> None:
+    async def _policy(self, written: str) -> None:
         if written.strip():
-            self._explain(written)
+            await self._explain(written)
             return
         rules = self.kernel.policy(self.session.id).rules
         if not rules:
             self.terminal.say("There are no rules: what changes something is asked about.")
         self.terminal.table([_rule_row(rule) for rule in rules], "key")
 
-    def _explain(self, written: str) -> None:
+    async def _explain(self, written: str) -> None:
         """Say how a call would be judged. Raises UsageError for one that could not be made."""
         try:
             operation, *pairs = shlex.split(written)
         except ValueError as error:
             raise UsageError(f"{written}: {error}") from error
-        offered = self.session.offered
-        known = next((one for one in offered if one.full_name == operation), None)
-        call = classify(
-            ProposedCall("explained", operation, read_arguments(known, pairs, None)),
-            offered,
-            call_id="explained",
-            context=CallContext(self.session.id, "explained", self.session.working_directory),
-            deadline_s=self.session.ports.deadline_s,
-        )
-        if isinstance(call, RefusedCall):
-            raise UsageError(call.failure.message)
-        explanation = self.kernel.policy(self.session.id).explain(call)
-        self.terminal.say("\n".join(explained(call, explanation)))
+        known = next((one for one in self.session.offered if one.full_name == operation), None)
+        arguments = read_arguments(known, pairs, None)
+        found = await self.kernel.explain(operation, arguments, self.session)
+        self.terminal.say("\n".join(explained(found)))
 
     def _cost(self) -> None:
         bounds, spent = self.session.bounds, self.session.spending.now

@@ -1,5 +1,6 @@
 """What `run` and `sessions resume` share: setups with models or scripts, one run, its exit code."""
 
+import argparse
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -13,10 +14,10 @@ from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.frontends.json_lines import JsonLines
 from pluggableharness.kernel.frontends.terminal import Terminal
-from pluggableharness.kernel.kernel import Setup
 from pluggableharness.kernel.models.script import Script, agent_model, script_profiles
 from pluggableharness.kernel.models.vendors import VendorModels, model_choice
 from pluggableharness.kernel.session.session import Session
+from pluggableharness.kernel.setup import Setup
 
 
 def with_models(directory: str, profile: str, model: str | None, models: VendorModels) -> Setup:
@@ -39,6 +40,11 @@ def with_script(script: Script, directory: str, profile: str) -> Setup:
         profiles=(*project.profiles, *script_profiles(script)),
         models=partial(agent_model, script),
     )
+
+
+def as_asked(options: argparse.Namespace, setup: Setup) -> Setup:
+    """The setup with what the command line wants otherwise."""
+    return replace(setup, allow_all=options.allow_all, plan_mode=options.plan)
 
 
 @asynccontextmanager

@@ -37,9 +37,9 @@ from pluggableharness.kernel.domain.hook import (
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
 from pluggableharness.kernel.first_party import first_party
-from pluggableharness.kernel.kernel import Setup
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
 from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.setup import Setup
 
 
 class ProvidersChanged(UsageError):

@@ -5,20 +5,18 @@ The composition root: the one file of the kernel that may import everything.
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from weakref import WeakValueDictionary
 
 from pluggableharness.kernel.config.git_config import Distrusted
 from pluggableharness.kernel.config.lock import operation_digest
-from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import ModelFailed, UsageError
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
-from pluggableharness.kernel.domain.hook import Subscription
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import (
     NOTHING_USED,
@@ -31,27 +29,33 @@ from pluggableharness.kernel.domain.message import (
 from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import Failure, Outcome
-from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Opined, Opinion, Review, Verdict
-from pluggableharness.kernel.first_party import all_first_party, confined
+from pluggableharness.kernel.first_party import confined
 from pluggableharness.kernel.models.one_call import OneCall
 from pluggableharness.kernel.models.reviewer import Doors, Unavailable, ask
 from pluggableharness.kernel.places import located, real_path
 from pluggableharness.kernel.planning import classify, deadline_s
 from pluggableharness.kernel.plugins.program import answer_of
-from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
-from pluggableharness.kernel.policy import Asking, Rule, Terms, opinion, reviewed
-from pluggableharness.kernel.session.approvals import Approvals, Granting, Keep, Standing
+from pluggableharness.kernel.policy import (
+    Asking,
+    Explanation,
+    Terms,
+    explain,
+    opinion,
+    reviewed,
+)
+from pluggableharness.kernel.session.approvals import Approvals, Granting, Standing
 from pluggableharness.kernel.session.children import Charged, Family, Member
 from pluggableharness.kernel.session.hooks import SessionHooks, told_apart
 from pluggableharness.kernel.session.outside import Elsewhere, OutsideCalls
 from pluggableharness.kernel.session.relay import OneByOne
 from pluggableharness.kernel.session.session import Mode, Session
 from pluggableharness.kernel.session.spending import Spending
+from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store.descent import check_root
 from pluggableharness.kernel.store.location import sessions_directory
 from pluggableharness.kernel.store.log import EventLog
@@ -61,44 +65,6 @@ from pluggableharness.kernel.telemetry.otlp import otlp_tracer
 from pluggableharness.kernel.telemetry.session import Traces
 from pluggableharness.kernel.turn.hooks import NO_HOOKS, Hooks
 from pluggableharness.kernel.turn.ports import Frontend, Model, TurnPorts
-
-Admit = Callable[[Sequence[Operation], Callable[[str], Producer]], tuple[Operation, ...]]
-"""From all that is declared, and who a provider is, to what may be offered."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What a kernel is made of.
-
-    `timeout_s` overrides every operation's own deadline, `timeouts` that of single ones by
-    their full names, and `default_timeout_s` is for those that declare none (K14). `allow_all`
-    turns what would be asked into allow, never what is denied (K10); `gate_reads` and
-    `policy_files` are as in `Terms`. `admit` judges what the providers declare, and gives back
-    what may be offered or raises (F4, F8). `keep_grant` writes down what is allowed for always
-    (K10). `profile` is that of the sessions that a person starts, `bounds` takes the place of
-    its own; `profiles` are those that a call may start a child session under, with the model
-    that `models` makes for it (K22). In `plan_mode` no resource operation is offered (K11).
-    `telemetry` is the address of the collector that traces go to; None for no traces (K31).
-    """
-
-    working_directory: Path
-    providers: tuple[ProviderSpec, ...] = field(default_factory=all_first_party)
-    timeout_s: float | None = None
-    allow_all: bool = False
-    rules: tuple[Rule, ...] = ()
-    timeouts: Mapping[str, float] = field(default_factory=dict)
-    default_timeout_s: float | None = None
-    gate_reads: bool = False
-    policy_files: frozenset[str] = frozenset()
-    admit: Admit = field(default=lambda offered, producer: tuple(offered), compare=False)
-    bounds: Bounds | None = None
-    hooks: tuple[Subscription, ...] = ()
-    keep_grant: Keep | None = field(default=None, compare=False)
-    profile: Profile = DEFAULT_PROFILE
-    profiles: tuple[Profile, ...] = ()
-    models: Callable[[Profile], Model] | None = None
-    plan_mode: bool = False
-    telemetry: str | None = None
 
 
 class Kernel:
@@ -211,12 +177,12 @@ class Kernel:
             self._processes,
             record,
             member.frontend,
-            decide=lambda call: approvals.decide(call, self._terms(member)),
+            decide=lambda call: approvals.decide(call, self._terms(self._asking_of(member))),
             deadline_s=self._deadline_s,
             retries=member.profile.retries,
             locate=located,
             grants=self._granting.setdefault(
-                session_id, approvals.under(lambda: self._terms(member))
+                session_id, approvals.under(lambda: self._terms(self._asking_of(member)))
             ),
             review=lambda call, review: self._review(member, call, review),
             hooks=self._hooks(member, record),
@@ -308,6 +274,23 @@ class Kernel:
             return call.failure
         return await self._processes.preview(call)
 
+    async def explain(
+        self, operation: str, arguments: JsonObject | str, session: Session | None = None
+    ) -> tuple[Call, Explanation] | Failure:
+        """How a call would be judged and why, without making it; a Failure if it cannot be (F11).
+
+        In a session that runs it is judged with all that was granted there; without one, as in
+        a new one with a person at hand.
+        """
+        offered = await self.operations() if session is None else session.offered
+        call = self._classify(operation, arguments, offered)
+        if isinstance(call, RefusedCall):
+            return call.failure
+        call = await located(call)
+        if session is not None:
+            return call, self.policy(session.id).explain(call)
+        return call, explain(self._standing.rules, call, self._terms(Asking.PERSON))
+
     def policy(self, session_id: str) -> Granting:
         """The policy of a session that runs, as it stands with all that was granted (K10)."""
         return self._granting[session_id]
@@ -321,7 +304,7 @@ class Kernel:
         self, operation: str, arguments: JsonObject | str, offered: Sequence[Operation]
     ) -> Call | RefusedCall:
         context = CallContext(ulid(), ulid(), str(self._setup.working_directory))
-        proposed = ProposedCall("preview", operation, arguments)
+        proposed = ProposedCall("supposed", operation, arguments)
         return classify(
             proposed, offered, call_id=ulid(), context=context, deadline_s=self._deadline_s
         )
@@ -351,17 +334,16 @@ class Kernel:
             log.add_cost("review", by, said.usage, said.cost_usd)
         return said.message.text
 
-    def _terms(self, member: Member) -> Terms:
+    def _asking_of(self, member: Member) -> Asking:
         if member.own_act:
-            asking = Asking.CALLER
-        elif self._setup.allow_all:
-            asking = Asking.ALLOW_ALL
-        else:
-            asking = Asking.PERSON if member.frontend.attended else Asking.NOBODY
-        setup = self._setup
-        return Terms(
-            asking, setup.gate_reads, self._policy_files, self._distrusted, operation_digest
-        )
+            return Asking.CALLER
+        if self._setup.allow_all:
+            return Asking.ALLOW_ALL
+        return Asking.PERSON if member.frontend.attended else Asking.NOBODY
+
+    def _terms(self, asking: Asking) -> Terms:
+        gate_reads = self._setup.gate_reads
+        return Terms(asking, gate_reads, self._policy_files, self._distrusted, operation_digest)
 
     def _deadline_s(self, operation: Operation) -> float | None:
         setup = self._setup

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.errors import UsageError
-from pluggableharness.kernel.kernel import Setup
+from pluggableharness.kernel.setup import Setup
 
 
 def project(

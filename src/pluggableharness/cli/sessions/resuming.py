@@ -4,7 +4,6 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from pluggableharness.cli.conversing import converse
@@ -12,14 +11,22 @@ from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.prompting import at_terminal, piped_prompt
 from pluggableharness.cli.sessions.finding import find_log
-from pluggableharness.cli.starting import exit_code, follow, shown, with_models, with_script
+from pluggableharness.cli.starting import (
+    as_asked,
+    exit_code,
+    follow,
+    shown,
+    with_models,
+    with_script,
+)
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.session import SessionStatus
-from pluggableharness.kernel.kernel import Setup, opened
+from pluggableharness.kernel.kernel import opened
 from pluggableharness.kernel.models.afresh import Afresh
 from pluggableharness.kernel.models.script import ScriptModel, read_script
 from pluggableharness.kernel.models.vendors import vendor_models
+from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store.descent import check_root
 from pluggableharness.kernel.store.index import summary
 from pluggableharness.kernel.store.reading import read_meta
@@ -55,7 +62,7 @@ async def resume(session: str, options: argparse.Namespace) -> int:
         setup = with_models(directory, profile, options.model, models)
         model = models(setup.profile)
         if talks:
-            return await converse(_as_asked(options, setup), model, log)
+            return await converse(as_asked(options, setup), model, log)
         return await _to_its_end(options, log, setup, lambda before: model)
 
 
@@ -72,13 +79,9 @@ async def _to_its_end(
         return DONE
     async with (
         shown(as_json=options.json) as frontend,
-        opened(_as_asked(options, setup)) as kernel,
+        opened(as_asked(options, setup)) as kernel,
         kernel.resumed(log, model, frontend) as (session, before),
     ):
         follow(frontend, session)
         end = await session.resume(before, options.prompt)
     return exit_code(end, denied=session.denied)
-
-
-def _as_asked(options: argparse.Namespace, setup: Setup) -> Setup:
-    return replace(setup, allow_all=options.allow_all, plan_mode=options.plan)

@@ -1,0 +1,54 @@
+"""What a kernel is made of, as a value: whoever opens one changes it with `replace`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pluggableharness.kernel.domain.bounds import Bounds
+from pluggableharness.kernel.domain.event import Producer
+from pluggableharness.kernel.domain.hook import Subscription
+from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
+from pluggableharness.kernel.first_party import all_first_party
+from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.policy import Rule
+from pluggableharness.kernel.session.approvals import Keep
+from pluggableharness.kernel.turn.ports import Model
+
+Admit = Callable[[Sequence[Operation], Callable[[str], Producer]], tuple[Operation, ...]]
+"""From all that is declared, and who a provider is, to what may be offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a kernel is made of.
+
+    `timeout_s` overrides every operation's own deadline, `timeouts` that of single ones by
+    their full names, and `default_timeout_s` is for those that declare none (K14). `allow_all`
+    turns what would be asked into allow, never what is denied (K10); `gate_reads` and
+    `policy_files` are as in `Terms`. `admit` judges what the providers declare, and gives back
+    what may be offered or raises (F4, F8). `keep_grant` writes down what is allowed for always
+    (K10). `profile` is that of the sessions that a person starts, `bounds` takes the place of
+    its own; `profiles` are those that a call may start a child session under, with the model
+    that `models` makes for it (K22). In `plan_mode` no resource operation is offered (K11).
+    `telemetry` is the address of the collector that traces go to; None for no traces (K31).
+    """
+
+    working_directory: Path
+    providers: tuple[ProviderSpec, ...] = field(default_factory=all_first_party)
+    timeout_s: float | None = None
+    allow_all: bool = False
+    rules: tuple[Rule, ...] = ()
+    timeouts: Mapping[str, float] = field(default_factory=dict)
+    default_timeout_s: float | None = None
+    gate_reads: bool = False
+    policy_files: frozenset[str] = frozenset()
+    admit: Admit = field(default=lambda offered, producer: tuple(offered), compare=False)
+    bounds: Bounds | None = None
+    hooks: tuple[Subscription, ...] = ()
+    keep_grant: Keep | None = field(default=None, compare=False)
+    profile: Profile = DEFAULT_PROFILE
+    profiles: tuple[Profile, ...] = ()
+    models: Callable[[Profile], Model] | None = None
+    plan_mode: bool = False
+    telemetry: str | None = None
