@@ -47,9 +47,8 @@ async def start(
     """Start a command under a guard and return once it is running (K16).
 
     The streams are as `subprocess.Popen` takes them, PIPE included. `folder` is device and
-    inode of what `cwd` has to be. Raises the OSError that
-    kept the command from being executed, with the program or the folder as its `filename`, and
-    GuardLost when the guard could not work.
+    inode of what `cwd` has to be. Raises the OSError that kept the command from being executed,
+    with the program or the folder as its `filename`, and GuardLost when the guard could not work.
     """
     lifeline_r, lifeline_w = os.pipe()
     status_r, status_w = os.pipe()

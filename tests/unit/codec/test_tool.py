@@ -13,8 +13,8 @@ from pluggableharness.kernel.codec.tool import (
     failure_to_wire,
     lead_up_from_wire,
     operation_from_wire,
-    outcome_from_wire,
-    outcome_to_wire,
+    success_from_wire,
+    success_to_wire,
 )
 from pluggableharness.kernel.domain.call import Call, CallContext
 from pluggableharness.kernel.domain.operation import (
@@ -157,8 +157,8 @@ def test_outcomes_come_back_as_they_went(
 ) -> None:
     success = Success(payload)  # type: ignore[arg-type]
     failure = Failure(category, "what failed", retryable, details)  # type: ignore[arg-type]
-    assert outcome_from_wire(outcome_to_wire(success)) == success
-    assert outcome_from_wire(outcome_to_wire(failure)) == failure
+    assert success_from_wire(success_to_wire(success)) == success
+    assert failure_from_wire(failure_to_wire(failure)) == failure
 
 
 def test_a_failure_is_writable_whatever_its_details_hold() -> None:

@@ -6,7 +6,6 @@ of a failure must not itself fail.
 """
 
 import json
-from typing import assert_never
 
 from google.protobuf.struct_pb2 import Struct
 
@@ -19,7 +18,6 @@ from pluggableharness.kernel.domain.outcome import (
     ExitStatus,
     Failure,
     LeadUp,
-    Outcome,
     OutputChunk,
     OutputStream,
     PartialResult,
@@ -145,17 +143,6 @@ def failure_to_wire(failure: Failure) -> tool_pb2.ToolError:
     )
 
 
-def outcome_to_wire(outcome: Outcome) -> tool_pb2.ToolResult | tool_pb2.ToolError:
-    """Return the message of how a call ended."""
-    match outcome:
-        case Success():
-            return success_to_wire(outcome)
-        case Failure():
-            return failure_to_wire(outcome)
-        case _:
-            assert_never(outcome)
-
-
 def success_from_wire(raw: tool_pb2.ToolResult) -> Success:
     """Return a result; whether it conforms to its schema is not looked at here (P12).
 
@@ -177,13 +164,6 @@ def failure_from_wire(raw: tool_pb2.ToolError) -> Failure:
         retryable=raw.retryable,
         details=from_struct(raw.details) if raw.HasField("details") else None,
     )
-
-
-def outcome_from_wire(raw: tool_pb2.ToolResult | tool_pb2.ToolError) -> Outcome:
-    """Return how a call ended. Raises what its two parts raise."""
-    if isinstance(raw, tool_pb2.ToolResult):
-        return success_from_wire(raw)
-    return failure_from_wire(raw)
 
 
 def _details(details: JsonObject) -> Struct:
