@@ -169,7 +169,8 @@ def _spec(provider: ProviderConfig, found: Found, environment: Mapping[str, str]
     passed = {name: environment[name] for name in named if name in environment}
     instance = Instance(provider.instance) if provider.instance else spec.instance
     judge = partial(late_problems, provider.written)
-    return replace(spec, environment=passed, instance=instance, judge=judge)
+    disabled = (*spec.disabled, *provider.disabled)
+    return replace(spec, environment=passed, instance=instance, judge=judge, disabled=disabled)
 
 
 @dataclass(slots=True)
@@ -243,8 +244,8 @@ def _admit(
     gate: LockGate,
     offered: Sequence[Operation],
     producer: Callable[[str], Producer],
-) -> tuple[Operation, ...]:
-    """What may be offered of what the providers declare, which is pinned.
+) -> None:
+    """Hold what the providers declare against the file and its lock, and pin what is new.
 
     Raises UsageError for whatever the file says of operations that are not there.
     """
@@ -259,8 +260,6 @@ def _admit(
     if problems:
         raise UsageError("\n".join(problems))
     gate.hold(offered)
-    disabled = {f"{one.name}.{name}" for one in config.providers for name in one.disabled}
-    return tuple(one for one in offered if one.full_name not in disabled)
 
 
 def _version_problems(

@@ -49,12 +49,12 @@ from pluggableharness.kernel.policy import (
     reviewed,
 )
 from pluggableharness.kernel.session.approvals import Approvals, Granting, Standing
-from pluggableharness.kernel.session.children import Charged, Family, Member
+from pluggableharness.kernel.session.children import Family, Member
 from pluggableharness.kernel.session.hooks import SessionHooks, told_apart
 from pluggableharness.kernel.session.outside import Elsewhere, OutsideCalls
 from pluggableharness.kernel.session.relay import OneByOne
 from pluggableharness.kernel.session.session import Mode, Session
-from pluggableharness.kernel.session.spending import Spending
+from pluggableharness.kernel.session.spending import Charged, Spending
 from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store.descent import check_root
 from pluggableharness.kernel.store.location import sessions_directory
@@ -101,9 +101,10 @@ class Kernel:
         Raises ProviderUnavailable with all reasons, or what `admit` raises.
         """
         declared = await self._processes.operations()
-        admitted = self._setup.admit(declared, self._processes.producer)
+        if self._setup.admit is not None:
+            self._setup.admit(declared, self._processes.producer)
         off = {f"{spec.name}.{name}" for spec in self._setup.providers for name in spec.disabled}
-        return tuple(one for one in admitted if one.full_name not in off)
+        return tuple(one for one in declared if one.full_name not in off)
 
     async def operation(self, full_name: str) -> Operation | None:
         """The operation of that name, `provider.operation`; None when there is none."""

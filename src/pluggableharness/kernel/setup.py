@@ -15,8 +15,8 @@ from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.session.approvals import Keep
 from pluggableharness.kernel.turn.ports import Model
 
-Admit = Callable[[Sequence[Operation], Callable[[str], Producer]], tuple[Operation, ...]]
-"""From all that is declared, and who a provider is, to what may be offered."""
+Admit = Callable[[Sequence[Operation], Callable[[str], Producer]], None]
+"""Is told all that is declared, and who a provider is; raises when that may not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class Setup:
     `timeout_s` overrides every operation's own deadline, `timeouts` that of single ones by
     their full names, and `default_timeout_s` is for those that declare none (K14). `allow_all`
     turns what would be asked into allow, never what is denied (K10); `gate_reads` and
-    `policy_files` are as in `Terms`. `admit` judges what the providers declare, and gives back
-    what may be offered or raises (F4, F8). `keep_grant` writes down what is allowed for always
-    (K10). `profile` is that of the sessions that a person starts, `bounds` takes the place of
-    its own; `profiles` are those that a call may start a child session under, with the model
-    that `models` makes for it (K22). In `plan_mode` no resource operation is offered (K11).
-    `telemetry` is the address of the collector that traces go to; None for no traces (K31).
+    `policy_files` are as in `Terms`. `admit` judges what the providers declare (F4, F8).
+    `keep_grant` writes down what is allowed for always (K10). `profile` is that of the sessions
+    that a person starts, `bounds` takes the place of its own; `profiles` are those that a call
+    may start a child session under, with the model that `models` makes for it (K22). In
+    `plan_mode` no resource operation is offered (K11). `telemetry` is the address of the
+    collector that traces go to; None for no traces (K31).
     """
 
     working_directory: Path
@@ -43,7 +43,7 @@ class Setup:
     default_timeout_s: float | None = None
     gate_reads: bool = False
     policy_files: frozenset[str] = frozenset()
-    admit: Admit = field(default=lambda offered, producer: tuple(offered), compare=False)
+    admit: Admit | None = field(default=None, compare=False)
     bounds: Bounds | None = None
     hooks: tuple[Subscription, ...] = ()
     keep_grant: Keep | None = field(default=None, compare=False)

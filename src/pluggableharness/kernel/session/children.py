@@ -14,7 +14,6 @@ from typing import Final
 from pluggableharness.kernel.domain.child import ChildEnd, ChildRefused, ChildRequest
 from pluggableharness.kernel.domain.errors import HarnessError
 from pluggableharness.kernel.domain.identity import ulid
-from pluggableharness.kernel.domain.message import Message, ModelReply
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory
 from pluggableharness.kernel.domain.profile import Profile
@@ -22,7 +21,7 @@ from pluggableharness.kernel.domain.session import SessionEnd
 from pluggableharness.kernel.session.relay import Relay
 from pluggableharness.kernel.session.session import Mode, Session
 from pluggableharness.kernel.session.spending import Spending
-from pluggableharness.kernel.turn.ports import Frontend, Model, TextHeard
+from pluggableharness.kernel.turn.ports import Frontend
 
 SPAWNING: Final = frozenset({"agent.spawn_subagent"})
 """Operations that only start children. A declaration cannot say so; whatever else calls
@@ -88,27 +87,6 @@ class Member:
             and (not self.providers or operation.provider in self.providers)
             and (self.depth > 0 or operation.full_name not in SPAWNING)
         ]
-
-
-@dataclass(frozen=True, slots=True)
-class Charged:
-    """A model of which every reply is told to `charge` as it comes."""
-
-    model: Model
-    charge: Callable[[ModelReply], None]
-
-    @property
-    def name(self) -> str:
-        """The model's own."""
-        return self.model.name
-
-    async def reply(
-        self, history: Sequence[Message], offered: Sequence[Operation], heard: TextHeard
-    ) -> ModelReply:
-        """The model's next message."""
-        reply = await self.model.reply(history, offered, heard)
-        self.charge(reply)
-        return reply
 
 
 Open = Callable[[Member], AbstractAsyncContextManager[Session]]

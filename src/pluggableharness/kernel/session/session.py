@@ -19,7 +19,7 @@ from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.planning.ends import Stop, due_end
 from pluggableharness.kernel.session.past import Past
 from pluggableharness.kernel.session.ports import SessionRecord
-from pluggableharness.kernel.session.spending import Metered, Spending
+from pluggableharness.kernel.session.spending import Charged, Spending
 from pluggableharness.kernel.session.unsettled import settle
 from pluggableharness.kernel.turn.denial import denial, was_denied
 from pluggableharness.kernel.turn.ports import TurnPorts
@@ -63,7 +63,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self._past = self._nothing_past()
-        self.ports = replace(self.ports, model=Metered(self.ports.model, self.spending))
+        self.ports = replace(self.ports, model=Charged(self.ports.model, self.spending.count))
 
     async def run(self, prompt: str) -> SessionEnd:
         """Run turns until the work is done, and file the end, whatever it is.

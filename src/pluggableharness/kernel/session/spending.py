@@ -41,6 +41,11 @@ class Spending:
             self._ran += self.clock() - self._began
             self._began = None
 
+    def count(self, reply: ModelReply) -> None:
+        """Count a turn of this session, and what its message cost."""
+        self.turns += 1
+        self.add(reply.cost_usd, reply.usage)
+
     def add(self, cost_usd: float, usage: Usage) -> None:
         """Count dollars and tokens here and above."""
         self.cost_usd += cost_usd
@@ -72,11 +77,11 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class Metered:
-    """A model whose replies are counted as they come, whatever becomes of the turn."""
+class Charged:
+    """A model that tells each reply to `charge` as it comes, whatever becomes of the turn."""
 
     model: Model
-    spending: Spending
+    charge: Callable[[ModelReply], None]
 
     @property
     def name(self) -> str:
@@ -88,6 +93,5 @@ class Metered:
     ) -> ModelReply:
         """The model's next message."""
         reply = await self.model.reply(history, offered, heard)
-        self.spending.turns += 1
-        self.spending.add(reply.cost_usd, reply.usage)
+        self.charge(reply)
         return reply
