@@ -1,17 +1,16 @@
 """The provider of R5 on the bare wire: each call names a seed, and it does the deed of that."""
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import grpc
-import grpc.aio
 
 # It is started as a file, in a process that knows no project.
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from bench.survive.bare_wire import serve
 from bench.survive.hostility import deed
 from pluggableharness.wire import schema_pb2, tool_pb2
 
@@ -40,34 +39,5 @@ async def invoke(request: bytes, rpc: Any) -> None:
         await rpc.abort(grpc.StatusCode[done.status], "so there")
 
 
-async def nothing(request: bytes, rpc: Any) -> bytes:
-    return b""
-
-
-async def healthy(request: bytes, rpc: Any) -> bytes:
-    return b"\x08\x01"
-
-
-async def serve() -> None:
-    unary = grpc.unary_unary_rpc_method_handler
-    services: dict[str, dict[str, Any]] = {
-        "pluggableharness.tool.v1.ToolService": {
-            "GetSchema": unary(get_schema),
-            "Configure": unary(nothing),
-            "Invoke": grpc.unary_stream_rpc_method_handler(invoke),
-        },
-        "grpc.health.v1.Health": {"Check": unary(healthy)},
-    }
-    server = grpc.aio.server()
-    server.add_generic_rpc_handlers(
-        tuple(grpc.method_handlers_generic_handler(*one) for one in services.items())
-    )
-    address = f"{os.environ['PLUGIN_UNIX_SOCKET_DIR']}/liar"
-    server.add_insecure_port(f"unix:{address}")
-    await server.start()
-    print(f"1|1|unix|{address}|grpc|", flush=True)
-    await server.wait_for_termination()
-
-
 if __name__ == "__main__":
-    asyncio.run(serve())
+    asyncio.run(serve("liar", get_schema, invoke))

@@ -23,20 +23,9 @@ from process.guards import (
 )
 from process_tree import PATIENCE_S, alive, descendants, eventually, with_word
 
+from bench.survive.hostile_programs import CHAINS
 from pluggableharness.guard import Ending, GuardLost
 
-WITHOUT_END = """
-# Each generation leaves its group and session, forks the next and exits, deaf to TERM.
-import os, signal, sys
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-for _ in range(3):
-    if os.fork() == 0:
-        break
-while True:
-    if os.fork():
-        os._exit(0)
-    os.setsid()
-"""
 LINEAGE = """
 # Four generations, each in a session of its own, none of which ends or buries its child.
 import os, signal, time
@@ -139,7 +128,7 @@ async def test_a_term_to_the_guard_is_an_order_to_stop(word: str) -> None:
 
 @pytest.mark.req("K16", "R7")
 async def test_a_tree_that_forks_without_end_is_caught() -> None:
-    async with guarded_process(sys.executable, "-c", WITHOUT_END, grace_s=0.2) as process:
+    async with guarded_process(sys.executable, "-c", CHAINS, grace_s=0.2) as process:
         guard = guard_of(process)
         await process.ended()
         await process.gone()
