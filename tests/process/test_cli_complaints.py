@@ -35,6 +35,18 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.parametrize("words", [["doctor"], ["tools"], ["config", "check"]])
+def test_what_a_project_holds_is_not_repeated_raw(harness: Harness, words: list[str]) -> None:
+    source = HOSTILE.encode("unicode_escape").decode().replace("\\x", "\\u00")
+    (harness.project / "agent.hcl").write_text(
+        f'required_providers {{\n  x = {{ source = "./{source[:200]}" }}\n}}\n'
+    )
+    done = harness.run(*words)
+    said = done.stdout + done.stderr
+    assert "agent.hcl" in said or "x" in said
+    assert not set(said) & {"\x1b", "\x9b", "\u202e", "\r"}
+
+
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words).split("\x1b")[0])
 def test_no_argument_is_repeated_raw_or_whole(harness: Harness, words: list[str]) -> None:
     done = harness.run(*words)

@@ -10,6 +10,7 @@ from enum import Enum
 
 import msgspec
 
+from pluggableharness.cli.complaining import told
 from pluggableharness.cli.exits import DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
@@ -141,9 +142,10 @@ async def _providers(setup: Setup) -> AsyncIterator[Finding]:
 
 def _as_text(findings: list[Finding]) -> str:
     width = max(len(one.name) for one in findings)
-    return "".join(f"{one.health.value:<8} {one.name:<{width}}  {one.said}\n" for one in findings)
+    lines = (f"{one.health.value:<8} {one.name:<{width}}  {one.said}" for one in findings)
+    return "".join(told(line) + "\n" for line in lines)
 
 
 def _as_json(findings: list[Finding]) -> str:
-    told = [{**asdict(one), "health": one.health.value} for one in findings]
-    return msgspec.json.format(msgspec.json.encode(told)).decode() + "\n"
+    listed = [{**asdict(one), "health": one.health.value} for one in findings]
+    return msgspec.json.format(msgspec.json.encode(listed)).decode() + "\n"

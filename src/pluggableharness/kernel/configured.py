@@ -1,7 +1,6 @@
 """From a project's configuration to the `Setup` of a kernel (F3, F4, F8, F9)."""
 
 import logging
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -41,6 +40,8 @@ from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
 from pluggableharness.kernel.schema.nearest import nearest
 from pluggableharness.kernel.setup import Setup
 
+_log = logging.getLogger("pluggableharness.config")
+
 
 class ProvidersChanged(UsageError):
     """Providers are not what was accepted; the message shows how, and how to accept them."""
@@ -57,8 +58,8 @@ class ProvidersChanged(UsageError):
 def configured(
     directory: Path, environment: Mapping[str, str], profile: str | None = None
 ) -> Setup:
-    """The setup of the project that a directory is in; its warnings go to stderr, and what its
-    `log_level` lets through of what the kernel logs to whoever listens to that.
+    """The setup of the project that a directory is in. Its warnings are logged, and from then on
+    what its `log_level` lets through.
 
     Without an agent.hcl that is every built-in provider with its defaults. `profile` is what
     sessions are to run under; None, where there are none, is the default one.
@@ -77,7 +78,7 @@ def configured(
             keep_grant=keeper(granted, shown_path(granted)),
         )
     for warning in config.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        _log.warning("%s", warning)
     logging.getLogger("pluggableharness").setLevel(config.settings.log_level.upper())
     name = DEFAULT_PROFILE.name if profile is None else profile
     return setup_of(config, directory, environment, profile=name)
