@@ -37,6 +37,15 @@ def test_the_first_steps_of_readme_work(harness: Harness, words: list[str]) -> N
     assert (ROOT / "README.md").read_text() == README
 
 
+def test_the_provider_of_readme_answers_a_call(harness: Harness) -> None:
+    (code,) = re.findall(r"```python\n(from dataclasses .*?)```", README, re.DOTALL)
+    (harness.project / "hello.py").write_text(code)
+    provider = f"{sys.executable} hello.py"
+    done = harness.run("call", "hello.greet", "name=Ada", "--provider", provider, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Hello, Ada!" in done.stdout
+
+
 @pytest.mark.req("K36")
 def test_the_example_of_a_script_is_shown_as_it_is_and_plays(harness: Harness) -> None:
     (shown,) = re.findall(r"<!-- file: ([^\n]+) -->\n```yaml\n(.*?)```\n", SCRIPTS, re.DOTALL)
