@@ -11,7 +11,7 @@ import signal
 from collections.abc import Callable, Coroutine
 
 from pluggableharness.cli.complaining import complain
-from pluggableharness.cli.exits import INTERRUPTED, USAGE
+from pluggableharness.cli.exits import FAILED, INTERRUPTED, USAGE
 from pluggableharness.cli.kernel_log import show_log
 from pluggableharness.cli.privacy import keep_others_out
 from pluggableharness.kernel.domain.errors import HarnessError, RecordFailed
@@ -30,7 +30,7 @@ def run_until_done(work: Callable[[], Coroutine[None, None, int]]) -> int:
         return INTERRUPTED
     except RecordFailed as error:
         complain(error)
-        return 1
+        return FAILED
     except HarnessError as error:
         complain(error)
         return USAGE

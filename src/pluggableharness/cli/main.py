@@ -9,7 +9,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from pluggableharness.cli.exits import INTERRUPTED
+from pluggableharness.cli.exits import FAILED, INTERRUPTED, USAGE
 from pluggableharness.cli.parsing import Parser
 from pluggableharness.version import __version__
 
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # Whoever read our output has left; that is not a failure of ours to report.
         sys.stderr.close()
-        return 1
+        return FAILED
 
 
 def _main(given: list[str]) -> int:
@@ -58,7 +58,7 @@ def _main(given: list[str]) -> int:
     options = parser.parse_args(given)
     if not hasattr(options, "main"):
         parser.print_help()
-        return 2
+        return USAGE
     return int(options.main(options))
 
 

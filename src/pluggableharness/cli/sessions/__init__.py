@@ -26,53 +26,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         title="commands", metavar="COMMAND", dest="subcommand", required=True
     )
     _add_list(
-        _command(
-            commands,
+        commands.add_parser(
             "list",
-            "all sessions, the newest last",
-            "One line a session: id, start, status, cost, prompt.",
+            help="all sessions, the newest last",
+            description="One line a session: id, start, status, cost, prompt.",
         )
     )
-    show = _command(
-        commands,
+    show = commands.add_parser(
         "show",
-        "a session as a person reads it",
-        "Print a session with its prompts; nothing is run.",
+        help="a session as a person reads it",
+        description="Print a session with its prompts; nothing is run.",
     )
     show.add_argument("session", metavar="ID", help=_ID)
     show.set_defaults(module="showing")
-    replay = _command(
-        commands,
+    replay = commands.add_parser(
         "replay",
-        "a session as it was watched; nothing is run",
-        "Show or print what the session showed.",
+        help="a session as it was watched; nothing is run",
+        description="Show or print what the session showed.",
     )
     replay.add_argument("session", metavar="ID", help=_ID)
     replay.add_argument("--json", action="store_true", help="one JSON object a line, as from run")
     replay.set_defaults(module="replaying")
     _add_resume(
-        _command(
-            commands,
+        commands.add_parser(
             "resume",
-            "go on with a session",
-            "Go on where it stopped, or with a new prompt, in its own directory.",
+            help="go on with a session",
+            description="Go on where it stopped, or with a new prompt, in its own directory.",
         )
     )
-    verify = _command(
-        commands,
+    verify = commands.add_parser(
         "verify",
-        "whether a record is as it was written",
-        "Check the chain of hashes over every row.",
+        help="whether a record is as it was written",
+        description="Check the chain of hashes over every row.",
     )
     verify.add_argument("session", metavar="ID", help=_ID)
     verify.add_argument("--head", metavar="HASH", help="the head that the session's end printed")
     verify.set_defaults(module="verifying")
     _add_export(
-        _command(
-            commands,
+        commands.add_parser(
             "export",
-            "a record in a form for others",
-            "Print every row as JSON, or the story as Markdown.",
+            help="a record in a form for others",
+            description="Print every row as JSON, or the story as Markdown.",
         )
     )
 
@@ -81,15 +75,6 @@ def main(options: argparse.Namespace) -> int:
     """Run the subcommand."""
     module = importlib.import_module(f"{__name__}.{options.module}")
     return int(module.main(options))
-
-
-def _command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    name: str,
-    summary: str,
-    description: str,
-) -> argparse.ArgumentParser:
-    return commands.add_parser(name, help=summary, description=description)
 
 
 def _add_list(parser: argparse.ArgumentParser) -> None:
