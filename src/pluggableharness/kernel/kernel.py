@@ -172,22 +172,7 @@ class Kernel:
         self._logs[session_id] = log
         parent = member.parent.session_id if member.parent else ""
         record = SessionLog(log, self._processes.producer, member.profile.name, parent)
-        approvals = self._approvals_of(member)
-        ports = TurnPorts(
-            Charged(model, lambda reply: self._charge(member, model.name, reply)),
-            self._processes,
-            record,
-            member.frontend,
-            decide=lambda call: approvals.decide(call, self._terms(self._asking_of(member))),
-            deadline_s=self._deadline_s,
-            retries=member.profile.retries,
-            locate=located,
-            grants=self._granting.setdefault(
-                session_id, approvals.under(lambda: self._terms(self._asking_of(member)))
-            ),
-            review=lambda call, review: self._review(member, call, review),
-            hooks=self._hooks(member, record),
-        )
+        ports = self._ports(member, model, record)
         try:
             async with self._family.joined(member):
                 with self._traces.session(
@@ -213,6 +198,24 @@ class Kernel:
             await log.close()
             if not log.sequence:
                 log.path.unlink(missing_ok=True)  # nobody said a word: there is no session
+
+    def _ports(self, member: Member, model: Model, record: SessionLog) -> TurnPorts:
+        approvals = self._approvals_of(member)
+        return TurnPorts(
+            Charged(model, lambda reply: self._charge(member, model.name, reply)),
+            self._processes,
+            record,
+            member.frontend,
+            decide=lambda call: approvals.decide(call, self._terms(self._asking_of(member))),
+            deadline_s=self._deadline_s,
+            retries=member.profile.retries,
+            locate=located,
+            grants=self._granting.setdefault(
+                member.session_id, approvals.under(lambda: self._terms(self._asking_of(member)))
+            ),
+            review=lambda call, review: self._review(member, call, review),
+            hooks=self._hooks(member, record),
+        )
 
     def _offered(self, member: Member, operations: Sequence[Operation]) -> Sequence[Operation]:
         return operations if member.own_act else member.offered(operations)
