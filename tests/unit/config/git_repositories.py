@@ -6,6 +6,13 @@ git commit -q -m one && echo more >> f
 """
 """What every repository begins as."""
 
+_ONLY_COMMITTED = """
+git init -q s; git -C s commit -q --allow-empty -m s; git add s 2>/dev/null; git commit -qm s
+echo c > s/x; git -C s add x; git -C s commit -qm t; git add s; git commit -qm t
+git rm -q --cached s; git commit -qm u
+"""
+"""An embedded repository that the index names no more."""
+
 HOSTILE = {
     "core.fsmonitor": ("git config core.fsmonitor $EVIL", "git status"),
     "a key behind its section": ('printf "[core] fsMonitor=$EVIL\\n" >> .git/config', "git status"),
@@ -197,6 +204,75 @@ HOSTILE = {
     "a template's hooks": (
         "mkdir -p t/hooks; cp $EVIL t/hooks/post-checkout; git config init.templateDir $PWD/t",
         "",
+    ),
+    "a decoy on the way up": (
+        "git config core.fsmonitor $EVIL; mkdir sub/.git; touch sub/.git/HEAD",
+        "cd sub && git status",
+    ),
+    "a decoy with everything but refs": (
+        "git config core.fsmonitor $EVIL; mkdir -p sub/.git/objects; "
+        'echo "ref: refs/heads/x" > sub/.git/HEAD',
+        "cd sub && git status",
+    ),
+    "a bare one whose HEAD is a link that leads nowhere": (
+        "mkdir -p b/objects b/refs; ln -s refs/heads/nope b/HEAD; "
+        'printf "[core]\nbare = true\n[alias]\nst = !$EVIL\n" > b/config',
+        "cd b && git st",
+    ),
+    "a bare one that is elsewhere but for its HEAD": (
+        "mkdir -p b c/objects c/refs; ln -s refs/heads/nope b/HEAD; echo ../c > b/commondir; "
+        'printf "[core]\nbare = true\n[alias]\nst = !$EVIL\n" > c/config',
+        "cd b && git st",
+    ),
+    "a bare one above": (
+        "mkdir -p b/objects b/refs b/x; ln -s refs/heads/nope b/HEAD; "
+        'printf "[core]\nbare = true\n[alias]\nst = !$EVIL\n" > b/config',
+        "cd b/x && git st",
+    ),
+    "a partial clone, which fetches and then collects garbage": (
+        "git commit -qam two; git config uploadpack.allowFilter true; cd ..; mv repo far; "
+        "git clone -q --no-checkout --filter=blob:none file://$PWD/far repo; cd repo; "
+        "git config gc.autoPackLimit 1; cp $EVIL .git/hooks/pre-auto-gc",
+        "git log -p",
+    ),
+    "an embedded repository that only commits name": (
+        f"{_ONLY_COMMITTED} git -C s config diff.external $EVIL",
+        "git log -p --submodule=diff",
+    ),
+    "an embedded repository that only commits name, by configuration": (
+        f"{_ONLY_COMMITTED} git -C s config diff.external $EVIL; git config diff.submodule diff",
+        "git log -p",
+    ),
+    "a .git that is a file, whose bytes are no text": (
+        "cp -r .git $(printf 'r\357\277\275'); git config core.fsmonitor $EVIL; "
+        "mv .git $(printf 'r\377'); printf 'gitdir: r\377\n' > .git",
+        "git status",
+    ),
+    "a commondir whose bytes are no text": (
+        "cp -r .git $(printf '../g\357\277\275'); cp -r .git $(printf '../g\377'); "
+        "git config -f $(printf '../g\377/config') core.fsmonitor $EVIL; "
+        "printf '../../g\377\n' > .git/commondir",
+        "git status",
+    ),
+    "a folder of hooks whose bytes are no text": (
+        "git config core.hooksPath $(printf 'h\377'); mkdir $(printf 'h\377'); "
+        "cp $EVIL $(printf 'h\377/post-checkout')",
+        "git checkout -q -b x",
+    ),
+    "a folder of hooks that ends in what looks like a blank": (
+        "git config core.hooksPath $(printf 'h\342\200\203'); mkdir $(printf 'h\342\200\203'); "
+        "cp $EVIL $(printf 'h\342\200\203/post-checkout')",
+        "git checkout -q -b x",
+    ),
+    "an embedded repository in quotes": (
+        "git init -q '\"s\"'; git -C '\"s\"' commit -q --allow-empty -m s; "
+        "git add '\"s\"' 2>/dev/null; git -C '\"s\"' config core.fsmonitor $EVIL",
+        "git status",
+    ),
+    "an embedded repository behind a false size of hashes": (
+        "git init -q s; git -C s commit -q --allow-empty -m s; git add s 2>/dev/null; "
+        "git -C s config core.fsmonitor $EVIL; echo '# objectformat = sha256' >> .git/config",
+        "git status",
     ),
 }
 """What makes git run `$EVIL`, and by which command; "" where that needs a network or a person."""

@@ -230,6 +230,19 @@ def test_a_hook_folder_without_end_is_not_read_to_its_end(tmp_path: Path) -> Non
             "[core\nx",
             "x = y\n",
         ),
+        *(
+            "[extensions]\npartialclone = o\n",
+            '[remote "o"]\npromisor = true\n',
+            '[remote "o"]\npartialclonefilter = blob:none\n',
+            "[gc]\nrecentObjectsHook = x\n",
+        ),
+        *(
+            "[diff]\nsubmodule = log\n",
+            "[submodule]\nrecurse = true\n",
+            "[status]\nsubmoduleSummary = true\n",
+            "[core]\nfsmonitor\n",
+            "[core]\nfsmonitor = short\n",
+        ),
         *("[user]\nname = a\\\n b\n", '[core]\nfsmonitor = "\n', "[core]\n\x0bfsmonitor = x\n"),
         *(
             "[core]#\nfsmonitor=x\n",

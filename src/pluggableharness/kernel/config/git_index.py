@@ -1,5 +1,6 @@
 """Which submodules a git index names: their directories are repositories of their own."""
 
+import os
 from collections.abc import Iterator
 from typing import Final
 
@@ -7,6 +8,8 @@ _GITLINK: Final = 0o160000
 _MARK: Final = _GITLINK.to_bytes(4, "big")
 _STAT: Final = 40
 _EXTENDED: Final = 0x4000
+_FOLDED: Final = b"sdir\0\0\0\0"
+"""The mark of an index that names folders instead of what is in them."""
 
 
 class NotUnderstood(Exception):
@@ -18,6 +21,8 @@ def gitlinks(data: bytes, hash_size: int) -> list[str]:
 
     Nearly every index has none, and then not even its entries are looked at.
     """
+    if _FOLDED in data:
+        raise NotUnderstood
     if _MARK not in data:
         return []
     try:
@@ -45,7 +50,7 @@ def _gitlinks(data: bytes, hash_size: int) -> Iterator[str]:
         name = kept + data[at:end]
         at = end + 1 if version == 4 else start + (end - start + 8) // 8 * 8
         if mode == _GITLINK:
-            yield name.decode(errors="surrogateescape")
+            yield os.fsdecode(name)
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:

@@ -4,6 +4,7 @@ All others may make git run programs or reach elsewhere: there are too many of t
 each version of git brings more. A key too few asks once more.
 """
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -28,12 +29,10 @@ _PLAIN: Final[Mapping[str, frozenset[str]]] = {
     "committer": names("name email"),
     "branch": names("autosetupmerge autosetuprebase sort"),
     "remote": names("pushdefault"),
-    "submodule": names("active recurse fetchjobs propagatebranches"),
-    "push": names("default followtags autosetupremote recursesubmodules"),
+    "submodule": names("active fetchjobs"),
+    "push": names("default followtags autosetupremote"),
     "pull": names("rebase ff"),
-    "fetch": names(
-        "prune prunetags parallel recursesubmodules writecommitgraph fsckobjects showforcedupdates"
-    ),
+    "fetch": names("prune prunetags parallel writecommitgraph fsckobjects showforcedupdates"),
     "merge": names("conflictstyle ff renames renamelimit log stat directoryrenames autostash"),
     "rebase": names("autosquash autostash updaterefs stat missingcommitscheck"),
     "commit": names("gpgsign verbose cleanup status template"),
@@ -41,13 +40,13 @@ _PLAIN: Final[Mapping[str, frozenset[str]]] = {
     "log": names("date decorate follow abbrevcommit mailmap diffmerges excludedecoration"),
     "diff": names(
         "algorithm renames renamelimit mnemonicprefix noprefix colormoved colormovedws context "
-        "interhunkcontext submodule ignoresubmodules wordregex indentheuristic relative"
+        "interhunkcontext ignoresubmodules wordregex indentheuristic relative"
     ),
     "grep": names("linenumber patterntype extendedregexp column fullname threads"),
     "init": names("defaultbranch"),
     "credential": names("username usehttppath"),
     "extensions": names(
-        "objectformat compatobjectformat partialclone worktreeconfig refstorage preciousobjects "
+        "objectformat compatobjectformat worktreeconfig refstorage preciousobjects "
         "noop relativeworktrees"
     ),
     "lfs": names("repositoryformatversion"),
@@ -59,12 +58,34 @@ _PLAIN: Final[Mapping[str, frozenset[str]]] = {
     "am": names("threeway keepcr"),
     "checkout": names("defaultremote guess workers"),
     "worktree": names("guessremote userelativepaths"),
-    **dict.fromkeys(
-        names(
-            "advice blame color column commitgraph feature gc i18n index pack rerere stash status"
-        ),
-        _ANY,
+    "blame": names(
+        "blankboundary coloring date showemail showroot ignorerevsfile markunblamablelines "
+        "markignoredlines"
     ),
+    "column": names("ui branch clean status tag"),
+    "commitgraph": names("generationversion maxnewfilters readchangedpaths changedpathsversion"),
+    "feature": names("manyfiles"),
+    "gc": names(
+        "aggressivedepth aggressivewindow auto autopacklimit autodetach bigpackthreshold "
+        "writecommitgraph logexpiry packrefs cruftpacks maxcruftsize pruneexpire "
+        "worktreepruneexpire reflogexpire reflogexpireunreachable rerereresolved "
+        "rerereunresolved"
+    ),
+    "i18n": names("commitencoding logoutputencoding"),
+    "index": names("recordendofindexentries recordoffsettable threads version skiphash"),
+    "pack": names(
+        "window depth windowmemory compression threads indexversion packsizelimit writebitmaps "
+        "writebitmaphashcache writebitmaplookuptable deltacachesize deltacachelimit usebitmaps "
+        "usesparse allowpackreuse preferbitmaptips readreverseindex writereverseindex"
+    ),
+    "rerere": names("autoupdate enabled"),
+    "stash": names("showincludeuntracked showpatch showstat useindex"),
+    "status": names(
+        "relativepaths short branch aheadbehind displaycommentprefix renamelimit renames "
+        "showstash showuntrackedfiles"
+    ),
+    # A word of advice or a color, whatever it is called.
+    **dict.fromkeys(names("advice color"), _ANY),
 }
 _PLAIN_OF_ONE: Final[Mapping[str, frozenset[str]]] = {
     "branch": names(
@@ -72,24 +93,37 @@ _PLAIN_OF_ONE: Final[Mapping[str, frozenset[str]]] = {
         "github-pr-owner-number github-pr-base-branch"
     ),
     "remote": names(
-        "url pushurl fetch push tagopt prune prunetags mirror promisor partialclonefilter "
+        "url pushurl fetch push tagopt prune prunetags mirror "
         "skipdefaultupdate skipfetchall gh-resolved followremotehead"
     ),
-    "submodule": names("url path branch active ignore shallow fetchrecursesubmodules update"),
+    "submodule": names("url path branch active ignore shallow update"),
     "credential": names("username usehttppath"),
     "http": names("extraheader postbuffer version"),
     "lfs": names("access locksverify"),
     "color": _ANY,
-    "gc": _ANY,
+    "gc": names("reflogexpire reflogexpireunreachable"),
 }
 """As `[branch "main"]` has them: keys of sections with a name of one."""
 
-_HEADER: Final = re.compile(
-    r"\s*\[([A-Za-z0-9-]+)(?:\.([A-Za-z0-9.-]+)|[ \t]+\"((?:[^\"\\]|\\.)*)\")?[ \t]*\]"
+_UNLESS_OFF: Final = frozenset(
+    [
+        *(("core", "fsmonitor"), ("submodule", "recurse"), ("push", "recursesubmodules")),
+        *(("fetch", "recursesubmodules"), ("submodule", "fetchrecursesubmodules")),
+        *(("status", "submodulesummary"), ("index", "sparse")),
+    ]
 )
-_ENTRY: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*?))?\s*")
+"""Keys that run a program, or lead git into repositories that only commits name."""
+
+_HEADER: Final = re.compile(
+    r"[ \t]*\[([A-Za-z0-9-]+)(?:\.([A-Za-z0-9.-]+)|[ \t]+\"((?:[^\"\\]|\\.)*)\")?[ \t]*\]"
+)
+_ENTRY: Final = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*?))?[ \t]*")
+_CONTROL: Final = re.compile(r"[\0-\x08\x0a-\x1f]")
+_MARK: Final = os.fsdecode(b"\xef\xbb\xbf")
+"""What git passes over where a file begins with it."""
+
 _NETWORK: Final = re.compile(r"(?:https?|ssh|git)://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)")
-_OFF: Final = frozenset(["false", "no", "off", "0", ""])
+_OFF: Final = frozenset(["false", "no", "off", "0"])
 
 
 class NotPlain(Exception):
@@ -103,15 +137,18 @@ def entries(text: str) -> Iterator[tuple[str, bool, str, str]]:
     read otherwise: it is stricter than git.
     """
     section, named = "", False
-    for line in text.split("\n"):
+    for line in text.removeprefix(_MARK).split("\n"):
         rest = line.removesuffix("\r")
+        if _CONTROL.search(rest):
+            raise NotPlain(f"{rest.strip()[:60]!r}, which is not understood")
         while (header := _HEADER.match(rest)) is not None:
             section, named = header[1].lower(), header[2] is not None or header[3] is not None
             rest = rest[header.end() :]
-        if not rest.strip() or rest.lstrip()[0] in "#;":
+        said = rest.strip(" \t")
+        if not said or said[0] in "#;":
             continue
         entry = _ENTRY.fullmatch(rest)
-        if entry is None or not section or rest.rstrip().endswith("\\"):
+        if entry is None or not section or said.endswith("\\"):
             raise NotPlain(f"{rest.strip()[:60]!r}, which is not understood")
         yield section, named, entry[1].lower(), entry[2] or ""
 
@@ -139,14 +176,16 @@ def check(text: str, worktrees: frozenset[str], *, local: bool) -> list[str]:
 def _folder(value: str) -> str:
     """The folder that a value names. Raises NotPlain where git would expand it."""
     folder = _unquoted(value)
-    if not folder or any(char in folder for char in "~%!#;"):
+    if not folder or any(char in folder for char in "~%!#;\t"):
         raise NotPlain("core.hookspath, by which git may run other programs")
     return folder
 
 
 def _harmless(section: str, key: str, value: str, worktrees: frozenset[str]) -> bool:
-    if (section, key) == ("core", "fsmonitor"):
+    if (section, key) in _UNLESS_OFF:
         return value.lower() in _OFF
+    if (section, key) == ("diff", "submodule"):
+        return value == "short"
     return (section, key) == ("core", "worktree") and _unquoted(value) in worktrees
 
 

@@ -22,7 +22,6 @@ _LARGEST_LINK: Final = 4096
 _MOST_REPOSITORIES: Final = 100
 _MOST_HOOKS: Final = 1000
 _PATH: Final = re.compile(r"^\s*path\s*=\s*(.*?)\s*$", re.MULTILINE)
-_SHA256: Final = re.compile(r"objectformat\s*=\s*\"?sha256", re.IGNORECASE)
 _HOOKS_OF_WRITERS: Final = names(
     "applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg "
     "commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update "
@@ -62,9 +61,9 @@ def git_runs(directory: Path, use: Use = Use.ANYTHING) -> str:
     try:
         real = Path(os.path.realpath(directory, strict=True))
         looking = _Looking(use)
+        # Which of them git takes depends on its version, its owner and what is in each: all count.
         for folder in (real, *real.parents):
-            if looking.entry(folder):
-                break
+            looking.entry(folder)
     except _Runs as why:
         return str(why)
     except (OSError, ValueError) as failure:
@@ -79,23 +78,23 @@ class _Looking:
         self._use = use
         self._seen: set[Path] = set()
 
-    def entry(self, folder: Path) -> bool:
-        """Look at the repository that a folder holds; whether there is one. Raises _Runs."""
+    def entry(self, folder: Path) -> None:
+        """Look at what a folder holds that might be a repository. Raises _Runs."""
+        if os.path.lexists(folder / "HEAD"):
+            raise _Runs(f"{folder} may itself be a repository, since it has a HEAD")
         path = folder / ".git"
+        if not os.path.lexists(path):
+            return
         try:
             mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
-            if (folder / "HEAD").exists() and (folder / "objects").exists():
-                raise _Runs(f"{folder} is itself a repository") from None
-            return False
+            raise _Runs(f"{path} leads nowhere") from None
         if stat.S_ISREG(mode):
-            self._repository(_linked(path), folder, path.parent)
-            return True
-        if not stat.S_ISDIR(mode):
+            self._repository(_linked(path), folder, path)
+        elif stat.S_ISDIR(mode):
+            self._repository(path, folder, path)
+        else:
             raise _Runs(f"{path} is neither a directory nor a file")
-        self._repository(path, folder, path)
-        # git walks past a directory that is no repository of its kind.
-        return (path / "HEAD").exists() or (path / "HEAD").is_symlink()
 
     def _repository(self, git: Path, worktree: Path, named_by: Path) -> None:
         real = Path(os.path.realpath(git))
@@ -110,8 +109,22 @@ class _Looking:
         config = self._config(common / "config", real, worktree)
         config += self._config(real / "config.worktree", real, worktree)
         self._hooks(common / "hooks")
-        for path in _submodules(real, worktree, 32 if _SHA256.search(config) else 20):
+        sizes = (20, 32) if "sha256" in config.lower() else (20,)
+        for path in _submodules(real, worktree, sizes):
             self.entry(worktree / path)
+        if self._use is Use.ANYTHING:
+            self._modules(common / "modules")
+
+    def _modules(self, folder: Path) -> None:
+        """What only commits name as a submodule is entered too, where its repository is here."""
+        try:
+            names = os.listdir(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        for name in names:
+            real = Path(os.path.realpath(folder / name))
+            if not any(one.is_relative_to(real) for one in self._seen):
+                raise _Runs(f"{folder / name} is a submodule's that nothing here names")
 
     def _config(self, path: Path, git: Path, worktree: Path) -> str:
         text = _text(path, _LARGEST_CONFIG)
@@ -164,25 +177,28 @@ def _common(git: Path) -> Path:
     return common
 
 
-def _submodules(git: Path, worktree: Path, hash_size: int) -> set[str]:
+def _submodules(git: Path, worktree: Path, hash_sizes: tuple[int, ...]) -> set[str]:
     """The folders of the worktree that may be repositories of their own."""
-    found = set(_PATH.findall(_text(worktree / ".gitmodules", _LARGEST_CONFIG) or ""))
+    listed = _PATH.findall(_text(worktree / ".gitmodules", _LARGEST_CONFIG) or "")
+    found = {path.strip('"') for path in listed}
     for index in (git / "index", *git.glob("sharedindex.*")):
         data = _bytes(index, _LARGEST_INDEX)
         try:
-            found |= set(git_index.gitlinks(data or b"", hash_size))
+            for hash_size in hash_sizes:
+                found |= set(git_index.gitlinks(data or b"", hash_size))
         except git_index.NotUnderstood:
             raise _Runs(f"{index} names submodules in a form that is not known here") from None
-    return {path.strip('"') for path in found}
+    return found
 
 
 def _text(path: Path, most: int) -> str | None:
+    """What a plain file holds, each byte as it stands in a path; None when there is none."""
     data = _bytes(path, most)
     if data is None:
         return None
     if b"\0" in data:
         raise _Runs(f"{path} holds NUL")
-    return data.decode("utf-8-sig", errors="replace")
+    return os.fsdecode(data)
 
 
 def _bytes(path: Path, most: int) -> bytes | None:

@@ -12,12 +12,12 @@ _HARMLESS_GLOBAL: Final = frozenset(
 _RUNNING: Final = names(
     "--ext-diff --textconv --open-files-in-pager --exec --extcmd --tool --upload-pack "
     "--receive-pack --config --template --filters --edit-description --gpg-sign --show-signature "
-    "--paginate"
+    "--paginate --submodule --recurse-submodules"
 )
 _PLAIN: Final = names(
     # Shortened, others would be taken for those above.
     "--text --no-ext-diff --no-textconv --output-indicator-new --output-indicator-old "
-    "--output-indicator-context --recurse-submodules --oneline"
+    "--output-indicator-context --oneline"
 )
 
 
