@@ -48,6 +48,19 @@ def test_why_a_command_is_unusable_is_said() -> None:
     assert "git -c before the subcommand" in found.rules[0].why
 
 
+@pytest.mark.req("K7", "F11")
+@pytest.mark.parametrize("command", ['for x in a; do echo "$x"; done', "source .env", "$CMD"])
+def test_a_forbid_of_what_it_cannot_read_blames_the_command_line_first(command: str) -> None:
+    when = "commands.exists(c, c.program == 'git' && 'push' in c.argv)"
+    rules = [Rule("never push", Action.FORBID, when=when, reason="people push")]
+    found = explain(rules, call(BASH, command=command), Terms(Asking.PERSON))
+    assert found.verdict.decision is Decision.DENY
+    assert found.verdict.reason.startswith("the command line cannot be read (")
+    assert "rule 'never push' forbids what it cannot read" in found.verdict.reason
+    assert found.verdict.reason.endswith("; people push")
+    assert found.rules[0].why + "; people push" == found.verdict.reason
+
+
 @pytest.mark.req("F11")
 @pytest.mark.parametrize(
     ("command", "matches", "right"),

@@ -74,7 +74,12 @@ def ruling(rule: Rule, facts: Facts) -> Ruling | None:
         return Ruling(rule, rule.action)
     if answer.held is Held.NO or rule.action is Action.ALLOW:
         return None
-    softened = answer.held is Held.UNUSABLE and rule.action is Action.DENY
+    if answer.held is not Held.UNUSABLE:
+        return Ruling(rule, rule.action, answer.why)
+    if rule.action is Action.FORBID:
+        why = f"{answer.why}; rule '{rule.name}' forbids what it cannot read"
+        return Ruling(rule, Action.FORBID, why)
+    softened = rule.action is Action.DENY
     return Ruling(rule, Action.ASK if softened else rule.action, answer.why)
 
 
@@ -216,7 +221,8 @@ def _protected(call: Call, allowing: Rule | None, terms: Terms) -> str | None:
 def _ruled(won: Ruling | None, operation: Operation) -> tuple[Decision, str, str]:
     """The decision, where it comes from and why, before anything raises or downgrades it."""
     if won is not None:
-        reason = _both(won.rule.reason, won.why)
+        # What stood in the condition's way comes first: the rule's own reason is not the cause.
+        reason = _both(won.why, won.rule.reason)
         return _DECISIONS[won.action], f"rule {won.rule.name}", reason
     asks = operation.kind is Kind.RESOURCE
     return (

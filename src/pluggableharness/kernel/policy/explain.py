@@ -52,10 +52,10 @@ def _considered(rule: Rule, facts: Facts, verdict: Verdict, digest: str) -> Cons
     lapse = rule.lapse(digest)
     if lapse:
         return Considered(rule, False, False, lapse)
-    answer = facts.answer(rule)
-    matched = ruling(rule, facts) is not None
+    ruled = ruling(rule, facts)
+    matched = ruled is not None
     decided = matched and verdict.decided_by in (f"rule {rule.name}", f"grant {rule.name}")
-    return Considered(rule, matched, decided, answer.why)
+    return Considered(rule, matched, decided, ruled.why if ruled else facts.answer(rule).why)
 
 
 def _elsewhere(rule: Rule, operation: Operation) -> str:
