@@ -59,6 +59,23 @@ TABLE: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
             *("ls >&a\\'", "cat <<<#\nE\n"),
         ),
     ),
+    (
+        ASK,
+        "braces that may expand, or name what a redirect assigns",
+        (
+            *("git log -1 {-Ix},--output=Makefile}", "echo {a},b}", "echo {PATH}>/dev/null; ls"),
+            *("cat {a}<f", "echo {a}b,c}", "echo x}", "echo {1..3}", "ls {ls,rm}", "{ ls}; rm }"),
+        ),
+    ),
+    (ALLOW, "braces that stand for themselves", ("git log HEAD@{1}", "echo {}", "echo a{b}c")),
+    (
+        ASK,
+        "words that touch a redirect, or what stands behind its file",
+        (
+            *("git log -p 2>/dev/null -Sx}$IFS--output=evil", "echo -9>/dev/null 1"),
+            *("echo -2>/dev/null", "echo 99999999999>/dev/null", "cat <a}\\b", "cat <x$,/../y"),
+        ),
+    ),
     (ALLOW, "no file is written", ("echo x >&2", "cat 2>/dev/null", "ls 2>&1 | cat", "cat < f")),
     (
         ASK,

@@ -35,6 +35,10 @@ _WORD_PARTS: Final = names("word number string raw_string string_content")
 _SUBSTITUTIONS: Final = frozenset(["command_substitution", "process_substitution"])
 _WRITING: Final = frozenset([">", ">>", ">|", "&>", "&>>"])
 _NO_FILES: Final = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr"])
+_BEFORE_WORD: Final = frozenset(b" \t\n;&|<>(")
+_BEHIND_WORD: Final = frozenset(b" \t\n;&|<>)")
+_NUMBERED_OR_NAMED: Final = frozenset(b"0123456789}")
+_DESCRIPTOR: Final = re.compile(r"[0-9]{1,2}")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./-]+")
 _DELIMITER: Final = re.compile(r"<<(?:([A-Za-z_]+)|'([A-Za-z_]+)'|\"([A-Za-z_]+)\")")
 _CONTINUED_WORD: Final = re.compile(r"[^ \t\n]\\\n[^ \t\n]|\\[ \t]\\\n|\\\\\n")
@@ -83,6 +87,7 @@ class _Walk:
     def __init__(self, source: bytes) -> None:
         self._source = source
         self._found: list[Simple] = []
+        self._backquotes: set[int] = set()
 
     def all(self, root: "Node") -> list[Simple]:
         if _GAP.fullmatch(self._source[: root.start_byte]) is None:
@@ -102,6 +107,7 @@ class _Walk:
             case "redirected_statement":
                 return self._redirected(node, depth)
             case "comment":
+                self._begins(node)
                 return []
             case kind if kind in _GROUPS:
                 return self._group(node, depth)
@@ -116,18 +122,14 @@ class _Walk:
         for child in children:
             if child.is_named:
                 found += self._statement(child, depth + 1)
-            elif self._text(child).strip(" \t") not in _TOKENS:
-                raise NotUnderstood(f"{self._text(child)} is not understood")
+            else:
+                self._token(child)
         return found
 
     def _command(self, node: "Node", depth: int) -> Simple:
         simple = Simple()
         self._found.append(simple)
-        previous: Node | None = None
         for child in self._checked(node):
-            if previous is not None and previous.end_byte == child.start_byte:
-                raise NotUnderstood("words that touch")
-            previous = child
             if child.type == "command_name":
                 (name,) = self._checked(child)
                 simple.words.append(self._word(name, simple, depth))
@@ -176,7 +178,9 @@ class _Walk:
     def _file(self, node: "Node", simples: list[Simple], depth: int) -> list[Word]:
         children = self._checked(node)
         if children[0].type == "file_descriptor":
-            if children[0].end_byte != children[1].start_byte:
+            self._begins(children[0])
+            touches = children[0].end_byte == children[1].start_byte
+            if not touches or _DESCRIPTOR.fullmatch(self._text(children[0])) is None:
                 raise NotUnderstood("a redirect that is not understood")
             children = children[1:]
         operator = self._text(children[0])
@@ -232,6 +236,8 @@ class _Walk:
     def _word(self, node: "Node", simple: Simple, depth: int) -> Word:
         if node.type not in _WORDS:
             raise NotUnderstood(f"{node.type.replace('_', ' ')} is not understood")
+        self._begins(node)
+        self._ends(node)
         inner = self._substitutions(node)
         if not inner:
             return word(self._text(node))
@@ -262,13 +268,41 @@ class _Walk:
 
     def _substituted(self, node: "Node", depth: int) -> None:
         text = self._text(node)
-        if text.startswith("`") and "\\" in text:
-            raise NotUnderstood("a backslash within backquotes")
+        if text.startswith("`"):
+            if "\\" in text:
+                raise NotUnderstood("a backslash within backquotes")
+            self._backquotes |= {node.start_byte + 1, node.end_byte - 1}
         for child in self._checked(node):
             if child.is_named:
                 self._statement(child, depth + 1)
-            elif self._text(child).strip(" \t") not in _TOKENS:
-                raise NotUnderstood(f"{self._text(child)} is not understood")
+            else:
+                self._token(child)
+
+    def _token(self, node: "Node") -> None:
+        text = self._text(node).strip(" \t")
+        if text not in _TOKENS:
+            raise NotUnderstood(f"{text} is not understood")
+        if text.isalpha() or text in ("{", "}", "!"):
+            self._begins(node)
+            self._ends(node)
+
+    def _begins(self, node: "Node") -> None:
+        """Raise NotUnderstood unless bash begins a word where the grammar does."""
+        at = node.start_byte
+        if at > 0 and at not in self._backquotes and self._source[at - 1] not in _BEFORE_WORD:
+            raise NotUnderstood("words that touch")
+
+    def _ends(self, node: "Node") -> None:
+        """Raise NotUnderstood unless bash ends a word where the grammar does, and takes it for
+        no number or name of the redirect that it touches."""
+        at = node.end_byte
+        following = self._source[at : at + 2]
+        if not following or at in self._backquotes or following == b"\\\n":
+            return
+        if following[0] not in _BEHIND_WORD:
+            raise NotUnderstood("words that touch")
+        if following[0] in b"<>" and self._source[at - 1] in _NUMBERED_OR_NAMED:
+            raise NotUnderstood("a word that touches a redirect, which it may belong to")
 
     def _checked(self, node: "Node") -> list["Node"]:
         """A node's children, when nothing but blanks stands between them; lines only end

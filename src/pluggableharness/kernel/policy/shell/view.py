@@ -149,7 +149,7 @@ class _Gathered:
         paths = (*self.redirected, *self.unexpected, *self.reads)
         if any(not path.startswith("/") for path in paths):
             raise NotUnderstood("a redirect to a relative path beside a change of directory")
-        if any(command.program.startswith("./") for command in self.commands):
+        if any("/" in one.program and one.program[0] != "/" for one in self.commands):
             raise NotUnderstood("a program by a relative path beside a change of directory")
 
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-_LITERAL_BRACES = re.compile(r"\{[A-Za-z0-9_-]*\}")
+_LITERAL_BRACES = re.compile(r"\{\}|[A-Za-z0-9_./@:^-]+\{[A-Za-z0-9_-]*\}[A-Za-z0-9_/@:^-]*")
 _BREAKS = frozenset(" \t\n|&;<>()")
 _ESCAPED_IN_DOUBLE = frozenset('$`"\\')
 _AFTER_LITERAL_DOLLAR = frozenset('" )|')
@@ -64,8 +64,8 @@ class _Scanner:
                 self._take(self._text[self._at + 1 : self._at + 2], 2)
             case "$" | "`":
                 self._dollar()
-            case "{":
-                self._brace()
+            case "{" | "}":
+                self._brace(char)
             case "~":
                 self._tilde()
             case "*" | "?" | "[":
@@ -111,11 +111,11 @@ class _Scanner:
             raise NotUnderstood(f"{self._text} holds a variable or another expansion")
         self._take("$", 1)
 
-    def _brace(self) -> None:
-        found = _LITERAL_BRACES.match(self._text, self._at)
-        if found is None:
-            raise NotUnderstood(f"{self._text} holds braces that expand")
-        self._take(found[0], len(found[0]))
+    def _brace(self, char: str) -> None:
+        # Whether bash expands braces depends on all that follows them, so the whole word counts.
+        if _LITERAL_BRACES.fullmatch(self._text) is None or ".." in self._text:
+            raise NotUnderstood(f"{self._text} holds braces that may expand")
+        self._take(char, 1)
 
     def _tilde(self) -> None:
         if self._at == 0 or self._text[self._at - 1] in "=:":
