@@ -108,6 +108,18 @@ def test_a_preview_shows_the_diff_and_changes_nothing(harness: Harness) -> None:
     assert path.read_text() == "old\n"
 
 
+@pytest.mark.req("P29", "C6")
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_preview_of_a_call_that_would_fail_ends_with_1(
+    harness: Harness, form: tuple[str, ...]
+) -> None:
+    (harness.project / "a.txt").write_text("old old\n")
+    words = ("path=a.txt", "old_str=old", "new_str=new", "--preview")
+    done = harness.run("call", "filesystem.edit_file", *words, *form)
+    assert "would fail" in done.stdout, done.stderr
+    assert done.returncode == 1
+
+
 @pytest.mark.req("K4")
 def test_reading_first_is_not_asked_of_a_person(harness: Harness) -> None:
     (harness.project / "a.txt").write_text("old\n")

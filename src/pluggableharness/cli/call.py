@@ -15,7 +15,7 @@ from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
-from pluggableharness.kernel.domain.render import RenderNode
+from pluggableharness.kernel.domain.render import RenderNode, TextNode, TextStyle
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.frontends.call_output import CallOutput, show
 from pluggableharness.kernel.frontends.json_lines import CallLines
@@ -122,7 +122,12 @@ async def _preview(
         print(ascii_line({"type": "preview", "node": None if found is None else node(found)}))
     else:
         _show(found, operation, arguments)
-    return DONE
+    return FAILED if _warns(found) else DONE
+
+
+def _warns(found: RenderNode | None) -> bool:
+    """Whether a preview is a warning and nothing else: that the call would fail (P29)."""
+    return isinstance(found, TextNode) and found.style is TextStyle.WARNING
 
 
 def _show(found: RenderNode | None, operation: str, arguments: JsonObject | str) -> None:

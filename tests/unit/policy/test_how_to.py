@@ -53,7 +53,10 @@ def test_every_block_of_rules_is_in_order(text: str, tmp_path: Path) -> None:
         ("git status; rm x", Decision.ASK),
         ("git status > f", Decision.ASK),
         ("git push", Decision.DENY),
-        ("git status && nohup git -C x push", Decision.DENY),
+        ('echo "$HOME"; source x.sh', Decision.ASK),
+        ('for x in a b; do echo "$x"; done', Decision.ASK),
+        ("git status && nohup git push", Decision.DENY),
+        ("git -C x push", Decision.ASK),
     ],
 )
 def test_git_is_looked_at_without_asking_and_never_pushed(

@@ -41,8 +41,8 @@ def otlp_tracer(address: str) -> "OtlpTracer":
         from opentelemetry.trace import StatusCode, set_span_in_context
     except ImportError as missing:
         raise UsageError(
-            f"settings.telemetry is set, and OpenTelemetry is not installed ({missing}). Run: pip "
-            "install 'pluggableharness[telemetry]', or remove the setting"
+            f"settings.telemetry is set, and OpenTelemetry is not installed ({missing}): "
+            "install the extra `telemetry` of pluggableharness, or remove the setting"
         ) from None
     # Its complaints about a collector are counted here and told once, at the end.
     logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
