@@ -7,6 +7,15 @@ printf -vPATH x
 printf '%n' PATH
 printf '%5n' PATH
 printf '%ln' PATH
+printf '%lhn' PATH
+printf '%hhhhn' PATH
+printf '%*n' 1 PATH
+printf '%-.3jjn' PATH
+printf '%s%zLn' x PATH
+printf '%(%s)T%n' 1 PATH
+printf '%d' 'a[$(touch MARK)]'
+printf '%Q' x
+printf '%1$n' PATH
 printf -- '%n' PATH
 printf -- -v
 jobs -x rm x

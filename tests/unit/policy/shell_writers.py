@@ -40,6 +40,8 @@ pwd
 id
 printf '%s\n' a
 printf -- '%s' a
+printf '%-20s|%%\n' a
+printf '%03d %.2f\n' 7 1.5
 test -f a
 test 1 -eq 2
 echo -n a

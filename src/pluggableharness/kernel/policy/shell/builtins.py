@@ -23,7 +23,11 @@ PLAIN: Final = names(
     "pushd pwd return shift test [ times true type ulimit umask wait"
 )
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}")
-_ASSIGNS: Final = re.compile(r"%[^%A-Za-z]*(?:hh?|ll?|[jztL])?n")
+_TEXT: Final = re.compile(r"(?:[^%]|%%|%-?[0-9]{0,4}(?:\.[0-9]{0,4})?[sbqc])*")
+_FIGURES: Final = re.compile(
+    r"(?:[^%]|%%|%[-+ #0]*[0-9]{0,4}(?:\.[0-9]{0,4})?[sbqcdiouxXeEfFgG])*"
+)
+_FIGURE: Final = re.compile(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?")
 _EVALUATING: Final = names("-eq -ne -lt -le -gt -ge")
 
 
@@ -58,5 +62,12 @@ def _printf(words: Sequence[Word]) -> None:
         return
     if rest[0].value.startswith("-"):
         raise NotUnderstood("printf with an option may assign")
-    if not rest[0].fixed or _ASSIGNS.search(rest[0].value):
+    if not rest[0].fixed:
         raise NotUnderstood("printf with a format that may assign")
+    if _TEXT.fullmatch(rest[0].value):
+        return
+    # Any number of letters may stand before bash's %n, which assigns; other shells evaluate what
+    # they are to print as a figure.
+    figures = all(one.fixed and _FIGURE.fullmatch(one.value) for one in rest[1:])
+    if not figures or _FIGURES.fullmatch(rest[0].value) is None:
+        raise NotUnderstood("printf with a format that may assign or evaluate")
