@@ -20,11 +20,16 @@ class Talk:
     """A person at a terminal; `expect` looks at what they see, without its colours."""
 
     def __init__(
-        self, harness: Harness, server: ModelServer, *words: str, **environment: str
+        self,
+        harness: Harness,
+        server: ModelServer,
+        *words: str,
+        model: Sequence[str] = MODEL,
+        **environment: str,
     ) -> None:
         self.process = pexpect.spawn(
             HARNESS[0],
-            [*HARNESS[1:], "run", *MODEL, *words],
+            [*HARNESS[1:], "run", *model, *words],
             cwd=str(harness.project),
             env={
                 **harness.environment,
@@ -61,10 +66,14 @@ class Talk:
 
 @contextmanager
 def talking(
-    harness: Harness, replies: Sequence[Reply], *words: str, **environment: str
+    harness: Harness,
+    replies: Sequence[Reply],
+    *words: str,
+    model: Sequence[str] = MODEL,
+    **environment: str,
 ) -> Iterator[tuple[Talk, ModelServer]]:
     with ModelServer(replies) as server:
-        talk = Talk(harness, server, *words, **environment)
+        talk = Talk(harness, server, *words, model=model, **environment)
         try:
             yield talk, server
         finally:

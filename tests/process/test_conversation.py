@@ -263,3 +263,65 @@ def test_a_dumb_terminal_holds_a_conversation_too(harness: Harness) -> None:
         talk.expect("> ")
         talk.process.send("\x04")
         assert talk.left() == 0
+
+
+@pytest.mark.req("K30", "K32")
+def test_a_session_goes_on_with_its_recorded_model_and_leaving_it_says_how(
+    harness: Harness,
+) -> None:
+    with talking(harness, [Reply("One.")]) as (talk, _):
+        talk.ready()
+        talk.prompt("say one")
+        talk.expect("One")
+        talk.ready()
+        talk.process.send("\x04")
+        talk.expect(r"harness run --resume (\w+)")
+        command = talk.process.match.group(1)
+        assert talk.left() == 0
+    (log,) = harness.logs()
+    assert command == log.stem
+    with talking(harness, [Reply("Two.")], "--resume", command, model=()) as (talk, server):
+        talk.ready()
+        talk.prompt("/model")
+        talk.expect("openai-compatible:any")
+        talk.ready()
+        talk.prompt("say two")
+        talk.expect("Two")
+        talk.ready()
+    assert server.requests[0]["model"] == "any"
+
+
+@pytest.mark.req("K32")
+def test_a_command_is_suggested_only_where_the_typed_one_may_be_a_slip(harness: Harness) -> None:
+    with talking(harness, []) as (talk, _):
+        talk.ready()
+        talk.prompt("/nonsense")
+        assert "did you mean" not in talk.expect("See /help")
+        talk.ready()
+        talk.prompt("/tols")
+        talk.expect("did you mean /tools")
+
+
+@pytest.mark.req("K30", "K32")
+def test_the_question_which_session_takes_the_beginning_of_an_id_as_well(harness: Harness) -> None:
+    with talking(harness, [Reply("The answer is 42.")]) as (talk, _):
+        talk.ready()
+        talk.prompt("what is it?")
+        talk.expect("42")
+        talk.ready()
+        talk.process.send("\x04")
+        assert talk.left() == 0
+    (log,) = harness.logs()
+    with talking(harness, []) as (talk, _):
+        talk.ready()
+        talk.prompt("/resume")
+        talk.expect("what is it")
+        talk.ready()
+        talk.prompt("ZZZ")
+        talk.expect("no session")
+        talk.ready()
+        talk.prompt("/resume")
+        talk.expect("what is it")
+        talk.ready()
+        talk.prompt(log.stem[:25].lower())
+        talk.expect("The answer is 42")

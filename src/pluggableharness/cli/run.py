@@ -33,8 +33,9 @@ examples:
   harness run --resume 01K
   harness run --script fix.yaml --json
 
-Without --model it is that of agent.hcl. Keys come from the environment, such as
-ANTHROPIC_API_KEY or OPENAI_API_KEY; the address of a compatible service from OPENAI_BASE_URL.
+Without --model it is that of agent.hcl, and with --resume the one that the record names. Keys
+come from the environment, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; the address of a
+compatible service from OPENAI_BASE_URL.
 
 Nothing that changes anything runs unless you allow it: at the prompt, or all of it with
 --allow-all. Without a terminal there is nobody to ask, and what would be asked is denied.
@@ -55,7 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
         metavar="PROVIDER:ID",
-        help="the model, instead of the profile's; providers: " + VENDORS,
+        help="the model, instead of the profile's, or of the recorded one with --resume; "
+        "providers: " + VENDORS,
     )
     parser.add_argument(
         "--script", metavar="FILE", help="instead of a model: a YAML file, prompt and messages"

@@ -18,10 +18,10 @@ from pluggableharness.kernel.frontends.terminal import Terminal
 from pluggableharness.kernel.frontends.words import counted, duration
 from pluggableharness.kernel.kernel import Kernel
 from pluggableharness.kernel.policy import Rule
-from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.schema.nearest import close
 from pluggableharness.kernel.session.session import Session
 from pluggableharness.kernel.store.index import Summary, summaries
-from pluggableharness.kernel.store.location import log_path, sessions_directory
+from pluggableharness.kernel.store.location import sessions_directory
 
 COMMANDS = {
     "/help": ("", "what there is to say"),
@@ -84,8 +84,9 @@ class SlashCommands:
                 case "/quit" | "/exit":
                     return Leave.LEAVE
                 case _:
-                    near = nearest(name, list(COMMANDS))
-                    self.terminal.say(f"There is no {name}; did you mean {near}? See /help.")
+                    near = close(name, list(COMMANDS))
+                    meant = f"; did you mean {near}?" if near else "."
+                    self.terminal.say(f"There is no {name}{meant} See /help.")
         except HarnessError as error:
             self.terminal.say(str(error), "warning")
         return None
@@ -157,14 +158,13 @@ class SlashCommands:
             self.terminal.say("There is no other session of this folder.")
             return None
         self.terminal.table([_session_row(at, one) for at, one in enumerate(found, 1)], "key")
-        picked = ((await self.ask(f"1-{len(found)}, or Return to stay > ")) or "").strip()
+        asked = f"1-{len(found)}, an id, or Return to stay > "
+        picked = ((await self.ask(asked)) or "").strip()
         if not picked:
             return None
-        if not (picked.isascii() and picked.isdigit() and 1 <= int(picked) <= len(found)):
-            self.terminal.say(f"{picked} is none of them", "warning")
-            return None
-        chosen = found[int(picked) - 1].session_id
-        return GoOnWith(log_path(sessions_directory(os.environ), chosen))
+        if picked.isascii() and picked.isdigit() and 1 <= int(picked) <= len(found):
+            picked = found[int(picked) - 1].session_id
+        return GoOnWith(find_log(picked))
 
 
 def recent(directory: str, *, besides: str = "") -> Sequence[Summary]:

@@ -11,6 +11,7 @@ from functools import partial
 from pluggableharness.cli.exits import BOUNDED, DENIED, DONE, FAILED
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.configured import configured
+from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.frontends.json_lines import JsonLines
 from pluggableharness.kernel.frontends.terminal import Terminal
@@ -20,16 +21,31 @@ from pluggableharness.kernel.session.session import Session
 from pluggableharness.kernel.setup import Setup
 
 
-def with_models(directory: str, profile: str, model: str | None, models: VendorModels) -> Setup:
+def with_models(
+    directory: str, profile: str, model: str | None, models: VendorModels, recorded: str = ""
+) -> Setup:
     """The setup of the project in a directory, for sessions with models of vendors.
 
-    `model` is PROVIDER:ID and takes the place of the profile's own models; None leaves them.
+    `model` is PROVIDER:ID and takes the place of the profile's own models; None leaves them,
+    or those with which a session goes on whose record names the model `recorded` (K30).
     """
     project = configured(working_directory(directory), os.environ, profile)
-    if model is not None:
-        chosen = replace(project.profile, models=(model_choice(model),))
-        project = replace(project, profile=chosen)
-    return replace(project, models=models)
+    own = project.profile.models
+    chosen = as_recorded(recorded, own) if model is None else (model_choice(model),)
+    return replace(project, profile=replace(project.profile, models=chosen), models=models)
+
+
+def as_recorded(recorded: str, own: tuple[ModelChoice, ...]) -> tuple[ModelChoice, ...]:
+    """The models that go on with a session; `own` are those of its profile.
+
+    A model that the profile has keeps the address and the key that stand there.
+    """
+    if recorded.partition(":")[0] not in {vendor.value for vendor in Vendor}:
+        return own  # a script, or nobody
+    known = [one for one in own if one.name == recorded]
+    if known and known[0] is own[0]:
+        return own
+    return (known[0],) if known else (model_choice(recorded),)
 
 
 def with_script(script: Script, directory: str, profile: str) -> Setup:

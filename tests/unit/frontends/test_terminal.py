@@ -225,6 +225,8 @@ async def test_a_session_has_a_first_and_a_last_line() -> None:
             "completed · 0 calls · 0 ms",
             "record s1",
             "head   ab",
+            "verify harness sessions verify s1 --head HEAD",
+            "go on  harness run --resume s1",
         ]
 
 

@@ -5,6 +5,7 @@ import pytest
 from pluggableharness.kernel.codec.json_schema import to_json_schema
 from pluggableharness.kernel.domain.operation import Schema, SchemaType
 from pluggableharness.kernel.schema import declaration_problems, nearest_first
+from pluggableharness.kernel.schema.nearest import close
 
 STRING = Schema(SchemaType.STRING)
 
@@ -113,3 +114,14 @@ def test_names_are_ordered_by_what_was_probably_meant() -> None:
     assert nearest_first("wirte_file", names)[0] == "write_file"
     assert nearest_first("Bash", names)[0] == "bash"
     assert sorted(nearest_first("x", names)) == sorted(names)
+
+
+def test_only_what_may_be_a_slip_is_close() -> None:
+    names = ["/help", "/tools", "/policy"]
+    assert [close(word, names) for word in ("/polcy", "/tool", "/HELP")] == [
+        "/policy",
+        "/tools",
+        "/help",
+    ]
+    assert close("/nonsense", names) is None
+    assert close("anything", []) is None

@@ -99,7 +99,7 @@ def _add_resume(parser: argparse.ArgumentParser) -> None:
         "was cut short",
     )
     parser.add_argument(
-        "--model", metavar="PROVIDER:ID", help="the model, instead of the profile's"
+        "--model", metavar="PROVIDER:ID", help="the model, instead of the one that the record names"
     )
     parser.add_argument(
         "--script",

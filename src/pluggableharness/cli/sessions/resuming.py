@@ -59,7 +59,7 @@ async def resume(session: str, options: argparse.Namespace) -> int:
     if options.prompt is None and not talks:
         options.prompt = await piped_prompt(sys.stdin)
     async with vendor_models(os.environ) as models:
-        setup = with_models(directory, profile, options.model, models)
+        setup = with_models(directory, profile, options.model, models, meta.get("model", ""))
         model = models(setup.profile)
         if talks:
             return await converse(as_asked(options, setup), model, log)

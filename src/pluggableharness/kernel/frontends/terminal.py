@@ -207,7 +207,13 @@ class Terminal:
     def leave(self) -> None:
         """Say where the record of the session is, once, when it is left."""
         if self._head:
-            self._lines("faint", f"record {self._session_id}\nhead   {self._head}")
+            self._lines(
+                "faint",
+                f"record {self._session_id}\n"
+                f"head   {self._head}\n"
+                f"verify harness sessions verify {self._session_id} --head HEAD\n"
+                f"go on  harness run --resume {self._session_id}",
+            )
             self._head = ""
 
     async def _undisturbed(self, ask: Callable[[], Awaitable[Asked]]) -> Asked:

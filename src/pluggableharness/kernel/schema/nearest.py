@@ -11,6 +11,12 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return min(candidates, key=lambda name: _distance(word, name), default=None)
 
 
+def close(word: str, candidates: Iterable[str]) -> str | None:
+    """The nearest candidate, if `word` may be a slip for it: most of its letters are right."""
+    near = nearest(word, candidates)
+    return near if near is not None and _distance(word, near) * 3 <= len(word) else None
+
+
 def nearest_first(word: str, candidates: Iterable[str]) -> list[str]:
     """All candidates, the closest to `word` first, equals in the order given (K3)."""
     return sorted(candidates, key=lambda name: _distance(word, name))
