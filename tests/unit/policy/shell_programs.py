@@ -246,11 +246,87 @@ cmake -E rm x
 git cat-file --filters HEAD:x
 sort -k -o f a
 ./frob exec rm
+pipenv run rm x
+rye run rm x
+dotenv run rm x
+dotenv -- rm x
+op run -- rm x
+doppler run -- rm x
+flatpak run x rm
+gxargs -I{} {}
+gfind . -exec
+genv -S rm
+R -e 'system("rm x")'
+Rscript -e x
+swift -e x
+swift
+dart
+hy -c x
+bb -e x
+bb --eval x
+crystal eval x
+tcc -run x.c
+zig run x.zig
+poetry run rm x
+uv run rm x
+hatch run rm x
+pdm run rm x
+npx rm
+bunx rm
+pnpm exec rm x
+pnpm dlx rm
+yarn dlx rm
+mise exec -- rm x
+mise x rm
+asdf exec rm x
+direnv exec . rm x
+nix run x
+nix shell x -c rm
+nix develop -c rm x
+docker exec c rm x
+docker compose exec c rm x
+docker run --rm c rm x
+podman exec c rm x
+kubectl exec p -- rm x
+ssh h rm x
+chroot . rm x
+unshare rm x
+nsenter -t 1 rm x
+systemd-run rm x
+firejail rm x
+bwrap rm x
+setpriv rm x
+runuser -u x rm x
+su -c 'rm x'
+doas -C x rm x
+pkexec rm x
+faketime x rm x
+torsocks rm x
+proxychains rm x
+proxychains4 rm x
+rlwrap rm x
+unbuffer rm x
+valgrind rm x
+perf stat rm x
+hyperfine 'rm x'
+entr rm x
+taskset 1 rm x
+numactl -N0 rm x
+chrt 1 rm x
+cgexec -g x rm x
+coverage run x
 find . -exec {} +
 find . -exec sh -c {} +
 find . -execdir nohup {} +
 """.strip().splitlines()
 """Programs that run or load what their words name."""
+
+LOOKED_THROUGH = (
+    *("gtimeout 5 rm x", "gnice rm x", "gnohup rm x", "gstdbuf -oL rm x", "stdbuf -oL rm x"),
+    *("setsid rm x", "nohup rm x", "ionice -c3 rm x", "genv rm x", "gfind . -exec rm {} +"),
+    *("ls | gxargs rm", "sudo rm x", "doas rm x", "timeout 5 rm x"),
+)
+"""Wrappers whose own words are understood: what they run stands beside them."""
 
 UNPROVEN = (
     ("python -m http.server", "-m"),

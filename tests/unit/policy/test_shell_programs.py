@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from unit.planning.doubles import call, operation
-from unit.policy.shell_programs import ASSIGNING, RUNNING, UNPROVEN
+from unit.policy.shell_programs import ASSIGNING, LOOKED_THROUGH, RUNNING, UNPROVEN
 from unit.policy.shell_writers import PLAIN, TRADE, UNEXPECTED
 
 from pluggableharness.kernel.domain.operation import Risk
@@ -82,6 +82,20 @@ def test_a_program_that_runs_or_loads_what_its_words_name_is_unusable(command: s
     assert shell_view(command).unusable, command
     assert decision(command) is Decision.ASK
     assert decision(command, REMOVES, Action.FORBID) is Decision.DENY
+
+
+@pytest.mark.req("K7")
+@pytest.mark.parametrize("command", LOOKED_THROUGH)
+def test_what_a_wrapper_runs_stands_beside_it(command: str) -> None:
+    assert shell_view(command).commands[-1].program == "rm"
+    assert decision(command, REMOVES, Action.FORBID) is Decision.DENY
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize("command", [*RUNNING, *LOOKED_THROUGH])
+def test_no_program_that_runs_others_is_offered_as_a_scope_by_its_name(command: str) -> None:
+    offered = scopes(call(BASH, command=command), None)
+    assert [one.covers for one in offered] == ["exactly this command"]
 
 
 @pytest.mark.req("K7")

@@ -294,6 +294,10 @@ INTERPRETERS: Final[Mapping[str, Shape]] = {
     "lua": _interprets("-v -E", runs="-e -l -i"),
     "luajit": _interprets("-v", runs="-e -l -i -j -b -O"),
     "Rscript": _interprets("--vanilla --verbose", runs="-e --default-packages"),
+    "swift": _interprets(runs="-e -load* -Xfrontend* -Xllvm* -Xcc* -I -F"),
+    "dart": _interprets(runs="--packages --enable-vm-service --observe -D"),
+    "hy": _interprets(runs="-c -i -m --spy"),
+    "bb": _interprets(runs="-e -m -x -f -I -O -o -i -cp --eval --main --exec --init --classpath"),
     "julia": _interprets("-q --project --threads", runs="-e -E -L -i -P -J --eval --load"),
 }
 """Interpreters; a version may stand behind the name."""

@@ -109,28 +109,73 @@ _RUNS_ARGUMENTS: Final = names(
     "guile racket sbcl clisp ocaml elixir erl iex groovy scala raku mail mailx mutt "
     "vim.tiny vim.basic vim.nox vim.gtk3 ipython bpython ldd rename prename vidir vipe ifne pee "
     "mispipe zrun setarch linux32 linux64 uname26 eatmydata catchsegv rr heaptrack pnpx ssh-agent "
-    "newgrp xdg-open gio dbus-launch lynx w3m links imap-send"
+    "newgrp xdg-open gio dbus-launch lynx w3m links imap-send "
+    "R tcc dotenv dotenvx flatpak-spawn nix-shell runghc runhaskell corepack zellij cpulimit "
+    "trickle tsocks torify daemonize daemon nq ts sem env_parallel xe dumb-init tini gosu su-exec "
+    "s6-setuidgid with-contenv honcho foreman concurrently cross-env npm-run-all run-one "
+    "run-this-one keep-one-running proxychains4 systemd-inhibit systemd-nspawn machinectl lxc "
+    "incus nerdctl crictl toolbox distrobox devcontainer vagrant tsh envchain retry ccache distcc "
+    "sccache bear coverage nyc c8 kcov memusage nsjail minijail0 landrun "
+    "winpty mintty xterm konsole kitty alacritty foot gnome-terminal swaymsg i3-msg "
+    "hyprctl scsh jshell kotlin kotlinc-jvm bsh jbang rust-script cargo-script "
+    "swipl gprolog maxima gp sage sagemath chez chibi gosh janet fennel newlisp picolisp rebol "
+    "gforth picat escript lfe tclkit wish"
 )
 _BY_SUBCOMMAND: Final = {
-    "uv": frozenset(["run", "tool"]),
-    "poetry": frozenset(["run"]),
-    "pipx": frozenset(["run"]),
-    "pdm": frozenset(["run"]),
-    "hatch": frozenset(["run"]),
-    "conda": frozenset(["run"]),
-    "npm": frozenset(["exec", "x", "explore"]),
-    "pnpm": frozenset(["exec", "dlx"]),
-    "yarn": frozenset(["exec", "dlx"]),
-    "bun": frozenset(["x"]),
-    "bundle": frozenset(["exec"]),
-    "docker": frozenset(["run", "exec", "create"]),
-    "podman": frozenset(["run", "exec", "create", "unshare"]),
-    "kubectl": frozenset(["exec", "run", "debug"]),
-    "rustup": frozenset(["run"]),
-    "nix": frozenset(["run", "shell", "develop"]),
-    "deno": frozenset(["eval", "repl"]),
-    "ip": frozenset(["exec"]),
+    "uv": names("run tool"),
+    "poetry": names("run shell"),
+    "pipenv": names("run shell"),
+    "pipx": names("run"),
+    "pdm": names("run"),
+    "rye": names("run tools"),
+    "hatch": names("run shell"),
+    "pixi": names("run exec shell"),
+    "conda": names("run"),
+    "mamba": names("run"),
+    "micromamba": names("run"),
+    "npm": names("exec x explore"),
+    "pnpm": names("exec dlx"),
+    "yarn": names("exec dlx"),
+    "bun": names("x"),
+    "bundle": names("exec"),
+    "docker": names("run exec create"),
+    "docker-compose": names("run exec"),
+    "podman": names("run exec create unshare"),
+    "kubectl": names("exec run debug"),
+    "oc": names("exec run debug rsh"),
+    "flatpak": names("run enter"),
+    "snap": names("run"),
+    "op": names("run plugin"),
+    "doppler": names("run"),
+    "chamber": names("exec"),
+    "aws-vault": names("exec"),
+    "sops": names("exec-env exec-file"),
+    "mise": names("exec x run watch"),
+    "asdf": names("exec"),
+    "rtx": names("exec x run"),
+    "rbenv": names("exec"),
+    "pyenv": names("exec"),
+    "devbox": names("run shell"),
+    "rustup": names("run"),
+    "stack": names("exec runghc runhaskell ghci eval"),
+    "cabal": names("exec repl"),
+    "opam": names("exec"),
+    "dune": names("exec"),
+    "lerna": names("exec"),
+    "nx": names("exec"),
+    "heroku": names("run"),
+    "fly": names("ssh"),
+    "nix": names("run shell develop eval repl"),
+    "deno": names("eval repl"),
+    "crystal": names("eval play i"),
+    "zig": names("run"),
+    "ip": names("exec"),
 }
+_GNU: Final = names(
+    "find xargs sed tar env timeout nice nohup stdbuf split time chroot tee dd cp mv ln install "
+    "touch truncate mkdir mkfifo rm rmdir unlink shred chmod chown chgrp csplit cat head tail ls "
+    "sort uniq tr cut date grep printf test make runcon"
+)
 _DIRECTORIES: Final = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/")
 _FIND_RUNS: Final = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 _FIND_WRITES: Final = frozenset(["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"])
@@ -165,7 +210,7 @@ def program_name(first: Word) -> str:
 
 def runs_anything(program: str) -> bool:
     """Whether a program is a shell, an interpreter or a wrapper: its name says nothing (K10)."""
-    base = program.rpartition("/")[2]
+    base = _base(program)
     return (
         base in ("find", "xargs", "sed")
         or base in _SHELLS | _RUNS_ARGUMENTS
@@ -178,7 +223,7 @@ def runs_anything(program: str) -> bool:
 
 def needs_subcommand(program: str) -> bool:
     """Whether only the subcommand says what a program does, as with git (K10)."""
-    base = program.rpartition("/")[2]
+    base = _base(program)
     return base == "git" or base in _BY_SUBCOMMAND
 
 
@@ -187,7 +232,7 @@ def inside(program: str, words: Sequence[Word]) -> Inside:
 
     Raises NotUnderstood when it may run or write what its words do not show.
     """
-    base = program.rpartition("/")[2]
+    base = _base(program)
     rest = words[1:]
     if base in _SHELLS:
         return Inside((_shell(base, rest),))
@@ -226,6 +271,13 @@ def _by_shape(base: str, rest: Sequence[Word]) -> Inside:
         raise NotUnderstood(f"{base} runs what it is given")
     aims = shape.targets is not Targets.NONE
     return Inside((), tuple(found.writes), tuple(found.unproven), told=shape.trade, aims=aims)
+
+
+def _base(program: str) -> str:
+    """A program's name by which it is known: without its directory, and without the `g` that
+    GNU's have where the system has others."""
+    base = program.rpartition("/")[2]
+    return base[1:] if base.startswith("g") and base[1:] in _GNU else base
 
 
 def _stem(base: str) -> str:
