@@ -52,5 +52,6 @@ def test_a_question_that_nobody_can_answer_is_a_no_at_once_and_says_how_to_allow
     said = lines(ran.stdout)[-1]["final_text"]
     assert "who: user.ask_user: no person is here to answer" in said
     assert "nobody is here to ask. To allow it" in said
-    assert 'policy "allow-exec-bash"' in said
+    assert 'policy "allow-exec-bash-' in said
+    assert "arguments.command ==" in said
     assert not Path(harness.project, "ran").exists()

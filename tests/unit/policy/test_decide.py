@@ -110,13 +110,37 @@ def test_with_nobody_to_ask_the_denial_says_how_to_allow_the_call() -> None:
     found = verdict(BASH, terms=NOBODY)
     assert (found.decision, found.downgraded_from) == (Decision.DENY, Decision.ASK)
     assert found.decided_by == "default for resource"
-    for part in ("--allow-all", 'policy "allow-exec-bash" {', 'tool_name = "bash"', '"allow"'):
+    for part in ("--allow-all", 'policy "allow-exec-bash-', 'tool_name = "bash"', '"allow"'):
         assert part in found.reason
     asked = verdict(BASH, rule("careful", Action.ASK, tool_name="bash"), terms=NOBODY)
     assert 'policy "careful" (agent.hcl:7)' in asked.reason
     gated = Terms(Asking.NOBODY, gate_reads=True)
     read = verdict(READ, rule("careful", Action.ASK, kind=Kind.DATA_SOURCE), terms=gated)
     assert (read.decision, read.downgraded_from) == (Decision.DENY, Decision.ASK)
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize(
+    ("of", "arguments", "condition"),
+    [
+        (BASH, {"command": "make test"}, r'arguments.command == \"make test\"'),
+        (BASH, {"command": "for x in a; do rm $x; done"}, r'arguments.command == \"for x in a; do '),
+        (WRITE, {"path": "a/b.txt"}, r'p in [\"a/b.txt\"]'),
+    ],
+)
+def test_the_rule_that_such_a_denial_shows_allows_no_more_than_the_gate_would_offer(
+    of: Operation, arguments: dict[str, Any], condition: str
+) -> None:
+    reason = decide(RuleBook([]), call(of, **arguments), NOBODY).reason
+    assert condition in reason
+    assert "every" not in reason
+
+
+@pytest.mark.req("K10")
+def test_such_a_denial_shows_no_rule_that_is_too_long_to_read() -> None:
+    reason = decide(RuleBook([]), call(BASH, command="true " + "x" * 3000), NOBODY).reason
+    assert "too long to show" in reason
+    assert "policy" not in reason
 
 
 @pytest.mark.req("K10")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from typing import assert_never
 
 from pluggableharness.kernel.domain.call import Call
@@ -11,6 +12,7 @@ from pluggableharness.kernel.domain.verdict import Decision, Review, Reviewer, V
 from pluggableharness.kernel.policy.conditions import compiled
 from pluggableharness.kernel.policy.facts import Distrust, Facts, Held, trusted
 from pluggableharness.kernel.policy.floor import protected_write
+from pluggableharness.kernel.policy.grants import narrowest
 from pluggableharness.kernel.policy.rules import Action, Rule
 
 _DECISIONS = {
@@ -21,6 +23,9 @@ _DECISIONS = {
     Action.REVIEW: Decision.ASK,
 }
 _PROTECTED = "Such a write is asked about whatever the rules say: answer attended."
+_NO_RULE = "what it runs or writes cannot be told for certain"
+_LONGEST_RULE = 2000
+"""Characters of a rule that a denial shows: the model reads it."""
 _STRICTEST_FIRST = (Action.FORBID, Action.DENY, Action.ASK, Action.REVIEW, Action.ALLOW)
 
 
@@ -171,7 +176,6 @@ def decide(rules: RuleBook, call: Call, terms: Terms) -> Verdict:
     won = rules.winner(operation, facts)
     decision, source, reason = _ruled(won, operation)
     asking = won.rule if won else None
-    remedy = _remedy(asking, operation)
     if decision is Decision.DENY:
         return Verdict(decision, source, reason)
     protected = _protected(call, asking, terms) if decision is Decision.ALLOW else None
@@ -181,8 +185,10 @@ def decide(rules: RuleBook, call: Call, terms: Terms) -> Verdict:
     if grant is not None:
         return Verdict(Decision.ALLOW, f"grant {grant.name}")
     if protected is not None:
-        return _asked(operation, "protected path", _both(protected, lapsed), _PROTECTED, terms)
+        why = _both(protected, lapsed)
+        return _asked(operation, "protected path", why, lambda: _PROTECTED, terms)
     reason = _both(reason, lapsed)
+    remedy = partial(_remedy, asking, call, terms)
     return _reviewed(won, reason, _asked(operation, source, reason, remedy, terms))
 
 
@@ -232,7 +238,9 @@ def _ruled(won: Ruling | None, operation: Operation) -> tuple[Decision, str, str
     )
 
 
-def _asked(operation: Operation, source: str, reason: str, remedy: str, terms: Terms) -> Verdict:
+def _asked(
+    operation: Operation, source: str, reason: str, remedy: Callable[[], str], terms: Terms
+) -> Verdict:
     match terms.asking:
         case Asking.ALLOW_ALL:
             return Verdict(Decision.ALLOW, "--allow-all", f"{source} asks")
@@ -246,7 +254,7 @@ def _asked(operation: Operation, source: str, reason: str, remedy: str, terms: T
         why = f"a {operation.kind.value} is only asked about with settings {{ gate_reads = true }}"
         return _downgraded(source, reason, f"{why}, so the question became a denial.")
     if terms.asking is Asking.NOBODY:
-        return _downgraded(source, reason, f"nobody is here to ask. {remedy}")
+        return _downgraded(source, reason, f"nobody is here to ask. {remedy()}")
     return Verdict(Decision.ASK, source, reason)
 
 
@@ -254,14 +262,18 @@ def _downgraded(source: str, reason: str, why: str) -> Verdict:
     return Verdict(Decision.DENY, source, _both(reason, why), downgraded_from=Decision.ASK)
 
 
-def _remedy(winner: Rule | None, operation: Operation) -> str:
-    """How a person lets the call run next time; a rule that asks must itself be changed."""
+def _remedy(winner: Rule | None, call: Call, terms: Terms) -> str:
+    """How a person lets the call run next time; a rule that asks must itself be changed.
+
+    The rule that is shown allows no more than the gate would offer to allow for always.
+    """
     if winner is not None:
         return f"To allow it, change {winner}, answer attended, or pass --allow-all."
-    return (
-        "To allow it, answer attended, pass --allow-all, or put into agent.hcl:\n"
-        f'policy "allow-{operation.provider}-{operation.name}" {{\n'
-        f'  match  = {{ provider = "{operation.provider}", tool_name = "{operation.name}" }}\n'
-        '  action = "allow"\n'
-        "}"
-    )
+    attended = "To allow it, answer attended, pass --allow-all"
+    scope = narrowest(call, terms.policy_files, terms.distrusted)
+    if scope is None:
+        return f"{attended}; a rule for this call alone cannot be written, since {_NO_RULE}."
+    if len(scope.rule) > _LONGEST_RULE:
+        return f"{attended}; a rule for this call alone would be too long to show."
+    rule = scope.rule.replace('policy "granted-', 'policy "allow-', 1).rstrip()
+    return f"{attended}, or put into agent.hcl:\n{rule}"

@@ -59,6 +59,20 @@ def scopes(
     )
 
 
+def narrowest(
+    call: Call, policy_files: frozenset[str] = frozenset(), distrusted: Distrust = trusted
+) -> Scope | None:
+    """The scope that covers the least beyond a call that the default asked about, as a rule for
+    agent.hcl; None when there is none.
+
+    Of a shell's scopes that is the last, the line itself; of the others the first.
+    """
+    found = scopes(call, None, policy_files, None, distrusted)
+    if not found:
+        return None
+    return found[0] if command_line(call) is None else found[-1]
+
+
 def granted(call: Call, asked_by: Rule | None, scope: Scope, digest: str | None = None) -> Rule:
     """The rule that a scope of the call becomes."""
     return _rule(call, asked_by, scope.when, digest)
