@@ -192,3 +192,63 @@ def test_a_grant_is_shown_as_it_is_written() -> None:
 @pytest.mark.req("K10")
 def test_nothing_too_long_to_be_shown_is_offered() -> None:
     assert offered(BASH, command="echo " + "x" * 10_000) == []
+
+
+DOWNLOAD = operation("download", provider="mcp")
+RUN = operation("run", provider="mcp")
+COPY = operation("copy", provider="mcp")
+FOREIGN = [
+    (call(DOWNLOAD, url="https://a.example/x", path="x"), {"path": "/root/.bashrc"}),
+    (call(DOWNLOAD, url="https://a.example/x"), {"path": "/root/.bashrc"}),
+    (call(DOWNLOAD, url="https://a.example/x", uri="https://b.example"), {"uri": "file:///etc"}),
+    (call(RUN, command="ls", host="dev"), {"host": "prod"}),
+    (call(RUN, command="ls"), {"host": "prod"}),
+    (call(RUN, command="ls", host="dev", cwd="a"), {"cwd": "/x"}),
+    (call(RUN, command="ls", env={"A": "b", "n": [1, None, 0.5, True]}), {"env": {"A": "c"}}),
+    (call(RUN, command="ls", text="x"), {"text": "y"}),
+    (call(COPY, path="a/f", host="dev"), {"host": "prod"}),
+    (call(COPY, path="a/f"), {"recursive": True}),
+    (call(COPY, source="a/f", target="a/g"), {"target": "b/g"}),
+    (call(COPY, source="a/f", target="a/g"), {"target": "a/other"}),
+    (call(COPY, path="a/f", content={"to": "x"}), {"content": {"to": "y"}}),
+    (call(COPY, path="f", cwd="a"), {"cwd": "b"}),
+]
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize(("asked", "changed"), FOREIGN)
+def test_a_grant_leaves_open_no_argument_that_it_does_not_show(
+    asked: Call, changed: dict[str, Any]
+) -> None:
+    offers = scopes(asked, None)
+    assert offers
+    other = call(asked.operation, **{**asked.arguments, **changed})
+    for scope in offers:
+        book = RuleBook([granted(asked, None, scope)])
+        assert decide(book, asked, PERSON).decision is Decision.ALLOW
+        assert decide(book, other, PERSON).decision is Decision.ASK
+
+
+@pytest.mark.req("K10")
+def test_a_grant_shows_the_arguments_that_must_be_as_they_were() -> None:
+    assert offered(DOWNLOAD, url="https://a.example/x", path="x") == [
+        'anything at a.example, with path = "x"'
+    ]
+    assert offered(RUN, command="ls -l", host="dev") == [
+        'ls, with any arguments, with host = "dev"',
+        'exactly this command, with host = "dev"',
+    ]
+    assert offered(COPY, path="a/f", content="x", force=True) == [
+        "a/f, with force = true",
+        "everything below a/, with force = true",
+    ]
+
+
+@pytest.mark.req("K10")
+def test_content_and_what_is_known_to_be_harmless_may_differ() -> None:
+    def stays(of: Operation, first: dict[str, Any], later: dict[str, Any]) -> bool:
+        return with_grant(call(of, **first), call(of, **later)) is Decision.ALLOW
+
+    assert stays(WRITE, {"path": "a", "content": "x"}, {"path": "a", "create_parents": True})
+    assert stays(COPY, {"path": "a", "content": "x"}, {"path": "a", "content": "y"})
+    assert stays(BASH, {"command": "ls", "timeout_s": 5}, {"command": "ls", "description": "d"})

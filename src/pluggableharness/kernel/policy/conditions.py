@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 VARIABLES = (
     *("provider", "tool", "kind", "risk", "arguments", "session"),
-    *("commands", "writes", "reads"),
+    *("commands", "writes", "reads", "working_directory"),
 )
 """What a condition may speak of."""
 

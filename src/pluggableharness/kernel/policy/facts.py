@@ -15,9 +15,10 @@ from pluggableharness.kernel.policy.conditions import (
     compiled,
     context,
 )
+from pluggableharness.kernel.policy.folders import Folders
 from pluggableharness.kernel.policy.rules import Action, Rule
 from pluggableharness.kernel.policy.shell import ShellView, shell_view
-from pluggableharness.kernel.policy.subjects import command_line, paths, relative, written
+from pluggableharness.kernel.policy.subjects import command_line, paths
 
 if TYPE_CHECKING:
     from cel import Context
@@ -49,6 +50,7 @@ class Answer:
 
 
 _YES = Answer(Held.YES)
+_NOT_CERTAIN = "in which folder it runs is not known for certain"
 _NO = Answer(Held.NO, "its condition is false")
 
 
@@ -68,6 +70,16 @@ class Facts:
         self._line = command_line(call)
 
     @property
+    def folder(self) -> str | None:
+        """Where the call runs, "." in the session's directory; None where nobody knows."""
+        return self._folders.only
+
+    @property
+    def named(self) -> list[str]:
+        """The paths that a call without a command names, as rules speak of them."""
+        return [*self._writes, *self._reads]
+
+    @property
     def view(self) -> ShellView | None:
         """What the call's command line does, as it is judged; None for a call without one."""
         return None if self._line is None else self._view
@@ -78,6 +90,8 @@ class Facts:
             return _YES
         try:
             condition = compiled(rule.when)
+            if (unsure := self._misplaced(condition, rule.action)) is not None:
+                return unsure
             if not condition.looks_at_files:
                 return _YES if condition.holds(self._plain) else _NO
             if (unmet := self._unmet(condition, rule.action)) is not None:
@@ -87,12 +101,22 @@ class Facts:
             return Answer(Held.FAILED, str(failure))
         return _YES if held else _NO
 
+    def _misplaced(self, condition: Condition, action: Action) -> Answer | None:
+        """Why the folder in which the call runs keeps a condition from being evaluated."""
+        if "working_directory" in condition.needs:
+            sure = self._folders.only is not None
+            return None if sure else Answer(Held.FAILED, _NOT_CERTAIN)
+        if action is not Action.ALLOW or self._line is None or not self._folders.elsewhere:
+            return None
+        where = f"in {self._folders.only}" if self._folders.only else "elsewhere, perhaps"
+        return Answer(Held.NO, f"it runs {where}: the condition does not look at working_directory")
+
     def _unmet(self, condition: Condition, action: Action) -> Answer | None:
         """Why a condition on what a command does is not even evaluated; None when it is."""
         if self._line is None:
             return self._unmet_without_shell(condition, action)
         if self._view.unusable:
-            return Answer(Held.UNUSABLE, f"the command is unusable: {self._view.unusable}")
+            return Answer(Held.UNUSABLE, f"the command line cannot be read ({self._view.unusable})")
         if self._view.unsure and "writes" in condition.needs:
             return Answer(Held.UNUSABLE, self._view.unsure)
         if action is not Action.ALLOW:
@@ -149,26 +173,30 @@ class Facts:
         return any(command.substitutes for command in self._view.commands)
 
     @cached_property
+    def _folders(self) -> Folders:
+        return Folders(self._call)
+
+    @cached_property
     def _view(self) -> ShellView:
         if self._line is None:
             return ShellView()
         view = shell_view(self._line)
-        why = "" if view.unusable else self._distrusted(self._call, view)
-        return ShellView(unusable=why) if why else view
+        why = view.unusable or self._distrusted(self._call, view)
+        return ShellView(unusable=why) if why else self._folders.placed(view)
 
     @cached_property
     def _writes(self) -> list[str]:
         if self._line is not None:
-            return written(self._view.writes, self._call)
+            return list(self._view.writes)
         writes = self._call.operation.kind is Kind.RESOURCE
-        return written(paths(self._call), self._call) if writes else []
+        return self._folders.written(paths(self._call)) if writes else []
 
     @cached_property
     def _reads(self) -> list[str]:
         if self._line is not None:
-            return [relative(path, self._call) for path in self._view.reads]
+            return list(self._view.reads)
         writes = self._call.operation.kind is Kind.RESOURCE
-        return [] if writes else [relative(path, self._call) for path in paths(self._call)]
+        return [] if writes else self._folders.read(paths(self._call))
 
     @cached_property
     def _plain(self) -> "Context":
@@ -184,7 +212,9 @@ class Facts:
     @cached_property
     def _variables(self) -> dict[str, object]:
         operation, place = self._call.operation, self._call.context
+        folder = self._folders.only
         return {
+            **({} if folder is None else {"working_directory": folder}),
             "provider": operation.provider,
             "tool": operation.name,
             "kind": operation.kind.value,

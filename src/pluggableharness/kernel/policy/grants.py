@@ -6,24 +6,50 @@ A grant is a rule like any other, so that what is shown is what is written and w
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from posixpath import dirname
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.plan import Scope
+from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.policy.conditions import MOST_CHARACTERS
 from pluggableharness.kernel.policy.facts import Distrust, Facts, trusted
 from pluggableharness.kernel.policy.floor import protected_write
 from pluggableharness.kernel.policy.rules import Action, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView
 from pluggableharness.kernel.policy.shell.programs import needs_subcommand, runs_anything
-from pluggableharness.kernel.policy.subjects import command_line, host, paths
-from pluggableharness.kernel.policy.subjects import written as written_by
+from pluggableharness.kernel.policy.subjects import (
+    FOLDERS,
+    command_line,
+    host,
+    paths,
+    speaks_of_content,
+    speaks_of_paths,
+)
 
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
 _SUBCOMMANDS_OF_SCRIPTS = frozenset(["run", "run-script"])
+_OF_A_FILE = re.compile(r"path|file|dir|folder", re.IGNORECASE)
+
+_FREE = {
+    "exec.bash": frozenset(["timeout_s", "description"]),
+    "filesystem.write_file": frozenset(["create_parents"]),
+    "filesystem.edit_file": frozenset(["replace_all"]),
+    "filesystem.read_file": frozenset(["start_line", "end_line"]),
+    "search.glob": frozenset(["hidden", "ignored", "limit", "pattern", "sort"]),
+    "search.grep": frozenset(
+        [
+            *("after", "before", "glob", "hidden", "ignore_case", "ignored", "limit"),
+            *("literal", "mode", "multiline", "pattern", "type"),
+        ]
+    ),
+    "web.web_fetch": frozenset(["format", "max_bytes"]),
+    "web.http_request": frozenset(["method", "headers"]),
+}
+"""Arguments that a narrower scope leaves open, beside those that hold content: what they change
+is known. Any other may change what a call means, and must be as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +79,7 @@ def scopes(
         return ()
     return tuple(
         Scope(one.covers, one.when, written(_rule(call, asked_by, one.when, digest)))
-        for one in _candidates(call, Facts(call, distrusted=distrusted).view)
+        for one in _candidates(call, Facts(call, distrusted=distrusted))
         if len(one.when) <= MOST_CHARACTERS
         and protected_write(call, policy_files, one.named) is None
     )
@@ -122,19 +148,75 @@ def _rule(call: Call, asked_by: Rule | None, when: str, declared: str | None = N
     )
 
 
-def _candidates(call: Call, view: ShellView | None) -> Iterator[_Candidate]:
+def _candidates(call: Call, facts: Facts) -> Iterator[_Candidate]:
     line = command_line(call)
-    if view is not None and line is not None:
-        yield from _of_the_shell(line, view)
+    if facts.view is not None and line is not None:
+        if facts.folder is not None:  # else no rule on commands could answer it
+            subject = frozenset(["command", *FOLDERS])
+            found = _of_the_shell(line, facts.view)
+            yield from (_bound(_in_folder(one, facts.folder), call, subject) for one in found)
         return
-    found = written_by(paths(call), call)
-    address = host(call)
+    address, kind = host(call), call.operation.kind
+    subject = frozenset(_path_arguments(call) if address is None else address[:1])
+    others = {name: value for name, value in call.arguments.items() if name not in FOLDERS}
     if address is not None:
-        yield _of_the_host(call, *address)
-    elif found:
-        yield from _of_paths(found, call.operation.kind)
+        scope = _of_the_host(*address)
+        if facts.named and not speaks_of_paths(address[0]):
+            scope = replace(scope, when=f"{scope.when} && {_among(facts.named, kind)}")
+        yield _bound(scope, call, subject | _content(call))
+    elif any(True for _ in paths(replace(call, arguments=others))):
+        for one in _of_paths(facts.named, kind, _of_one_file(subject)):
+            yield _bound(one, call, subject | _content(call))
     else:
         yield _Candidate(f"every call of {call.operation.full_name}", "")
+
+
+def _path_arguments(call: Call) -> list[str]:
+    """The arguments that are no more than paths; those in which there are more are not."""
+    return [
+        name
+        for name, value in call.arguments.items()
+        if name not in FOLDERS and speaks_of_paths(name) and _is_text(value)
+    ]
+
+
+def _is_text(value: Json) -> bool:
+    texts = value if isinstance(value, list | tuple) else [value]
+    return all(isinstance(one, str) for one in texts)
+
+
+def _of_one_file(subject: frozenset[str]) -> bool:
+    """Whether a folder says enough: another word there may name a machine, or a second place."""
+    return len(subject) == 1 and all(map(_OF_A_FILE.search, subject))
+
+
+def _content(call: Call) -> frozenset[str]:
+    """The arguments that hold what is written, those that it could have as well."""
+    return frozenset(
+        name
+        for name in {*call.arguments, *call.operation.input_schema.properties}
+        if speaks_of_content(name) and isinstance(call.arguments.get(name, ""), str)
+    )
+
+
+def _in_folder(one: _Candidate, folder: str) -> _Candidate:
+    covers = one.covers if folder == "." else f"{one.covers}, in {folder}"
+    return replace(one, covers=covers, when=f"{one.when} && working_directory == {_cel(folder)}")
+
+
+def _bound(one: _Candidate, call: Call, subject: frozenset[str]) -> _Candidate:
+    """The scope for calls whose other arguments are the same, and that have no more of them."""
+    free = subject | _FREE.get(call.operation.full_name, frozenset())
+    kept = {name: value for name, value in call.arguments.items() if name not in free}
+    declared = call.operation.input_schema.properties
+    if not kept and declared and free.issuperset(declared):
+        return one
+    allowed = {*(free.intersection(declared) if declared else free), *kept}
+    names = ", ".join(map(_cel, sorted(allowed)))
+    tests = [f"arguments[{_cel(name)}] == {_cel(value)}" for name, value in kept.items()]
+    when = " && ".join([one.when, f"arguments.all(a, a in [{names}])", *tests])
+    shown = [f", with {name} = {_cel(value)}" for name, value in kept.items()]
+    return replace(one, covers="".join([one.covers, *shown]), when=when)
 
 
 def _of_the_shell(line: str, view: ShellView) -> Iterator[_Candidate]:
@@ -167,18 +249,16 @@ def _begins(head: Sequence[str]) -> str:
     return "(" + " && ".join([*long_enough, *tests]) + ")"
 
 
-def _of_the_host(call: Call, scheme: str, name: str) -> _Candidate:
-    argument = next(one for one in ("url", "uri", "address") if one in call.arguments)
+def _of_the_host(argument: str, scheme: str, name: str) -> _Candidate:
     pattern = f"^{scheme}://{re.escape(name)}(:[0-9]+)?([/?#]|$)"
     return _Candidate(f"anything at {name}", f"arguments.{argument}.matches({_cel(pattern)})")
 
 
-def _of_paths(found: list[str], kind: Kind) -> Iterator[_Candidate]:
-    variable = "writes" if kind is Kind.RESOURCE else "reads"
-    listed = ", ".join(_cel(path) for path in found)
-    covers = ", ".join(found)
-    when = f"{variable}.all(p, p in [{listed}])"
-    yield _Candidate(covers, when, frozenset(found))
+def _of_paths(found: list[str], kind: Kind, with_folder: bool) -> Iterator[_Candidate]:
+    variable = _variable(kind)
+    yield _Candidate(", ".join(found), _among(found, kind), frozenset(found))
+    if not with_folder:
+        return
     folders = {dirname(path) for path in found}
     folder = folders.pop()
     if folders or folder == "/":
@@ -191,9 +271,18 @@ def _of_paths(found: list[str], kind: Kind) -> Iterator[_Candidate]:
         yield _Candidate("every file directly in the project", f"{variable}.all(p, {test})")
 
 
-def _cel(text: str) -> str:
-    """A string as CEL writes it; JSON's escapes are among its own, but for surrogates."""
-    return json.dumps(text, ensure_ascii=False)
+def _variable(kind: Kind) -> str:
+    return "writes" if kind is Kind.RESOURCE else "reads"
+
+
+def _among(found: list[str], kind: Kind) -> str:
+    listed = ", ".join(_cel(path) for path in found)
+    return f"{_variable(kind)}.all(p, p in [{listed}])"
+
+
+def _cel(value: Json) -> str:
+    """A value as CEL writes it; JSON's escapes are among its own, but for surrogates."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _hcl(text: str) -> str:

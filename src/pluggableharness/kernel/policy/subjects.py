@@ -23,6 +23,9 @@ _PATH_WORDS = {
 }
 """Words by which an argument's name says that it holds a path."""
 
+FOLDERS = ("working_directory", "working_dir", "cwd", "workdir")
+"""Arguments of which each names the folder in which a call's command runs."""
+
 _CONTENT_WORDS = frozenset(
     ["content", "contents", "text", "body", "str", "prompt", "description", "message"]
 )
@@ -61,14 +64,14 @@ def targets(call: Call) -> Iterator[Target]:
     neither a text that mentions a path counts, nor a replacement that is nothing but one.
     """
     here = call.context.working_directory
-    named = [Target(path, join(here, one), True) for path in paths(call) for one in _read(path)]
+    named = [Target(path, join(here, one), True) for path in paths(call) for one in readings(path)]
     yield from named
     line = command_line(call)
     if line is None:
         declared = call.operation.input_schema.properties
         for text in _texts(call.arguments, declared):
             if _may_be_path(text):
-                for path in _read(text):
+                for path in readings(text):
                     yield Target(text, join(here, path), False)
         return
     # Which of the named paths is where the command runs, only its provider knows.
@@ -129,6 +132,12 @@ def command_line(call: Call) -> str | None:
     return command if shell and isinstance(command, str) else None
 
 
+def folder_argument(call: Call) -> str | None:
+    """The folder that a call names as the one to run in; None without one, or with several."""
+    named = [call.arguments[one] for one in FOLDERS if one in call.arguments]
+    return named[0] if len(named) == 1 and isinstance(named[0], str) else None
+
+
 def paths(call: Call) -> Iterator[str]:
     """Every text among the arguments that stands under a name that speaks of paths."""
     return _paths(call.arguments, named=False)
@@ -142,24 +151,24 @@ def relative(path: str, call: Call) -> str:
     return absolute[len(below) :] if absolute.startswith(below) else absolute
 
 
-def host(call: Call) -> tuple[str, str] | None:
-    """Scheme and host of the web address that a call names; None when it names none, or one
-    that could be read in two ways."""
-    for name in ("url", "uri", "address"):
-        value = call.arguments.get(name)
-        found = _HOST.match(value) if isinstance(value, str) else None
-        if found is not None:
-            return found[1], found[2]
-    return None
-
-
-def _read(text: str) -> Iterator[str]:
+def readings(text: str) -> Iterator[str]:
     """The paths that a text may mean: itself, and for a `file:` address what that names."""
     yield text
     if text.startswith("file:"):
         rest = _ENCODED.sub(_decoded, text.removeprefix("file:").encode(errors="replace"))
         path = rest.decode(errors="surrogateescape")
         yield "/" + path[2:].partition("/")[2] if path.startswith("//") else path
+
+
+def host(call: Call) -> tuple[str, str, str] | None:
+    """The argument by which a call names a web address, its scheme and its host; None when it
+    names none, or one that could be read in two ways."""
+    for name in ("url", "uri", "address"):
+        value = call.arguments.get(name)
+        found = _HOST.match(value) if isinstance(value, str) else None
+        if found is not None:
+            return name, found[1], found[2]
+    return None
 
 
 def _decoded(found: re.Match[bytes]) -> bytes:
@@ -169,6 +178,11 @@ def _decoded(found: re.Match[bytes]) -> bytes:
 def _may_be_path(text: str) -> bool:
     short = 0 < len(text) <= _LONGEST_PATH
     return short and "\n" not in text and _ADDRESS.match(text) is None
+
+
+def speaks_of_content(name: str) -> bool:
+    """Whether an argument of that name holds what is written, and not where to."""
+    return _speaks_of_content(name) and not speaks_of_paths(name)
 
 
 def _texts(value: Json, declared: Mapping[str, object]) -> Iterator[str]:
@@ -193,7 +207,7 @@ def _paths(value: Json, named: bool) -> Iterator[str]:
             yield value
     elif isinstance(value, Mapping):
         for name, item in value.items():
-            yield from _paths(item, _speaks_of_paths(name))
+            yield from _paths(item, speaks_of_paths(name))
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _paths(item, named)
@@ -205,5 +219,6 @@ def _speaks_of_content(name: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _speaks_of_paths(name: str) -> bool:
+def speaks_of_paths(name: str) -> bool:
+    """Whether an argument of that name holds a path, or several."""
     return any(word.lower() in _PATH_WORDS for word in _WORD.findall(name))
