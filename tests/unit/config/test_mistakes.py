@@ -38,6 +38,40 @@ x = 1
 
 
 @pytest.mark.req("F1")
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        ('settings {\n}\npolicy "a" {\n action = "ask"\n\nhook "x" {\n}\n', "'policy \"a\"'"),
+        ('policy "b" {\n}\n\npolicy "a" {\n examples {\n', "'examples'"),
+        ("\n\nsettings {\n", "'settings'"),
+    ],
+)
+def test_a_missing_brace_names_the_block_that_is_open_and_where_it_was_opened(
+    text: str, head: str
+) -> None:
+    (found,) = problems(text)
+    line = 5 if head == "'examples'" else 3
+    assert found.endswith(
+        f"found the end of the file; {head}, opened in line {line}, is not closed"
+    )
+
+
+@pytest.mark.req("F1", "F6")
+def test_a_broken_line_of_a_rule_is_shown_as_it_is() -> None:
+    with pytest.raises(ConfigError) as caught:
+        read('policy "a" {\n  match = { tool_name = "bash" provider = "exec" }\n}\n')
+    assert '    match = { tool_name = "bash" provider = "exec" }\n' in str(caught.value)
+
+
+@pytest.mark.req("F1", "F6")
+@pytest.mark.parametrize("outer", ["", 'policy "p" {\n'])
+def test_a_broken_line_where_a_secret_may_stand_is_not(outer: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(outer + 'provider "web" {\n  api_key = "sk-live" "x"\n}\n')
+    assert "sk-live" not in str(caught.value)
+
+
+@pytest.mark.req("F1")
 def test_a_mistake_shows_its_line_and_points_at_the_text() -> None:
     with pytest.raises(ConfigError) as caught:
         read('settings {\n  log_levl = "info"\n}\n')

@@ -11,6 +11,8 @@ from pluggableharness.kernel.config.templates import literal
 _EQUALS = re.compile("=(?![=>])")
 _CLOSING = re.compile("}")
 _QUOTE = re.compile('"')
+_WITHOUT_SECRETS = frozenset(["policy", "examples", "hook"])
+"""Blocks in whose attributes no secret has a place; an excerpt of any other hides its texts."""
 
 
 def parse(source: Source) -> Body:
@@ -27,10 +29,21 @@ def parse(source: Source) -> Body:
         if not scanner.ended():
             raise scanner.expected("a block or an attribute")
     except SyntaxProblem as problem:
-        raise ConfigError(source, [Problem(problem.span, problem.message, secret=True)]) from None
+        raise ConfigError(source, [_told(scanner, problem)]) from None
     if repeated:
         raise ConfigError(source, repeated)
     return body
+
+
+def _told(scanner: Scanner, problem: SyntaxProblem) -> Problem:
+    """The problem as it is to be shown: with the block that is still open where the file ends."""
+    opened = scanner.opened
+    message = problem.message
+    if opened and problem.span.start >= len(scanner.text):
+        line, _ = scanner.source.place(opened[-1].start)
+        message += f"; '{scanner.source.cut(opened[-1])}', opened in line {line}, is not closed"
+    kinds = {scanner.source.cut(head).split()[0] for head in opened}
+    return Problem(problem.span, message, secret=not kinds or not kinds <= _WITHOUT_SECRETS)
 
 
 def _body(scanner: Scanner, start: int, repeated: list[Problem]) -> Body:
@@ -67,9 +80,13 @@ def _member(scanner: Scanner, repeated: list[Problem]) -> Setting | Block:
     if scanner.take(_EQUALS):
         return Setting(span, name, expression(scanner))
     labels, label_spans = _labels(scanner)
+    head = Span(start, label_spans[-1].end if labels else span.end)
     if not scanner.takes("{"):
         raise scanner.expected("'{'" if labels else "'=' and a value, or '{'")
-    return Block(span, name, labels, label_spans, _block_body(scanner, repeated))
+    scanner.opened.append(head)
+    body = _block_body(scanner, repeated)
+    scanner.opened.pop()
+    return Block(span, name, labels, label_spans, body)
 
 
 def _labels(scanner: Scanner) -> tuple[tuple[str, ...], tuple[Span, ...]]:

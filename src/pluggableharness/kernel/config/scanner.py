@@ -39,6 +39,8 @@ class Scanner:
         self.text = source.text
         self.at = 1 if source.text.startswith("\ufeff") else 0
         self.newlines_count = True
+        self.opened: list[Span] = []
+        """The heads of the blocks that are open here, the innermost last."""
         self._depth = 0
 
     @contextmanager
