@@ -59,6 +59,7 @@ from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store.descent import check_root
 from pluggableharness.kernel.store.location import sessions_directory
 from pluggableharness.kernel.store.log import EventLog
+from pluggableharness.kernel.session.stopping import Running
 from pluggableharness.kernel.store.past import read_session
 from pluggableharness.kernel.store.session_record import SessionLog
 from pluggableharness.kernel.telemetry.otlp import otlp_tracer
@@ -87,6 +88,8 @@ class Kernel:
         self._traces = Traces(
             None if collector is None else partial(otlp_tracer, collector),
             frozenset(one.point for one in self._subscriptions),
+        self._running = Running()
+        self._closed = False
         )
         # By identity, and only while a session holds the lock beside its frontend.
         self._asking: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
@@ -98,12 +101,15 @@ class Kernel:
     async def operations(self) -> tuple[Operation, ...]:
         """Everything that the providers offer and that was admitted.
 
-        Raises ProviderUnavailable with all reasons, or what `admit` raises.
+        Raises ProviderUnavailable with all reasons, what `admit` raises, and UsageError when
+        the kernel has been closed.
         """
         declared = await self._processes.operations()
         if self._setup.admit is not None:
             self._setup.admit(declared, self._processes.producer)
         off = {f"{spec.name}.{name}" for spec in self._setup.providers for name in spec.disabled}
+        if self._closed:
+            raise UsageError("the kernel is closed: its `async with` block is over; open another")
         return tuple(one for one in declared if one.full_name not in off)
 
     async def operation(self, full_name: str) -> Operation | None:
@@ -139,7 +145,8 @@ class Kernel:
             self.session(Elsewhere(caller), frontend) as session,
             OutsideCalls(session) as outside,
         ):
-            yield outside
+            with self._running.stopped_with_all(outside):
+                yield outside
 
     @asynccontextmanager
     async def resumed(
@@ -178,9 +185,9 @@ class Kernel:
                 with self._traces.session(
                     ports, session_id, member.profile.name, parent, member.callers
                 ) as watched:
-                    yield Session(
+                    session = Session(
                         session_id,
-                        str(self._setup.working_directory),
+                        directory,
                         self._offered(member, operations),
                         watched,
                         record,
@@ -198,6 +205,8 @@ class Kernel:
             await log.close()
             if not log.sequence:
                 log.path.unlink(missing_ok=True)  # nobody said a word: there is no session
+                    with self._running.stopped_with_all(session):
+                        yield session
 
     def _ports(self, member: Member, model: Model, record: SessionLog) -> TurnPorts:
         approvals = self._approvals_of(member)
@@ -300,7 +309,12 @@ class Kernel:
         return self._granting[session_id]
 
     async def close(self) -> None:
-        """End every provider process; nothing of them is left (K16). Then send the traces."""
+        """End what runs as cancelled, and every provider process; nothing of them is left (K16).
+
+        Then send the traces.
+        """
+        self._closed = True
+        await self._running.stop()
         await self._processes.close()
         await self._traces.close()
 
@@ -345,7 +359,7 @@ class Kernel:
             return Asking.ALLOW_ALL
         return Asking.PERSON if member.frontend.attended else Asking.NOBODY
 
-    def _terms(self, asking: Asking) -> Terms:
+    def _terms(self, asking: Asking, call: Call | None = None) -> Terms:
         gate_reads = self._setup.gate_reads
         return Terms(asking, gate_reads, self._policy_files, self._distrusted, operation_digest)
 

@@ -1,16 +1,20 @@
 """A frontend from plain functions: answers plans from code, and passes news on (K34)."""
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.news import CallEnded, ItemDecided, News
-from pluggableharness.kernel.domain.plan import Answer, PlanItem
+from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem
 from pluggableharness.kernel.domain.values import JsonObject
 
 T = TypeVar("T")
+
+_MOST_UNFOLLOWED: Final = 3
+"""Answers of a function that may bring one item back to it."""
 
 Decide = Callable[[PlanItem], Answer | Awaitable[Answer]]
 """From a plan item to what is answered; it may be a coroutine function."""
@@ -29,7 +33,7 @@ class Answering:
         self._decide = decide
         self._hear = hear
         self._answer = answer
-        self._open: dict[str, tuple[PlanItem, Answer]] = {}
+        self._open: dict[str, list[tuple[PlanItem, Answer]]] = {}
 
     @property
     def attended(self) -> bool:
@@ -48,17 +52,25 @@ class Answering:
     async def decide(self, item: PlanItem, changed: str) -> Answer | None:
         """What the function answers; None, which denies, without one.
 
-        An item comes back when an answer could not be followed. A function that then says the
-        same again would be asked for ever, so that the second time is a denial that says why.
+        An item comes back when an answer was an edit or could not be followed. A function that
+        then says the same again, or something else each time, would be asked for ever: that is
+        a denial that says why, as is what is no answer at all.
         """
         if self._decide is None:
             return None
-        answer = await _result(self._decide(item))
+        answer = await _answer_of(self._decide, item)
         if answer.arguments == item.call.arguments:
             answer = replace(answer, arguments=None)
-        if changed and self._open.get(item.id) == (item, answer):
+        before = self._open.setdefault(item.id, [])
+        if changed and before and before[-1] == (item, answer):
             return Answer(False, f"the program's answer could not be followed: {changed}")
-        self._open[item.id] = (item, answer)
+        if len(before) >= _MOST_UNFOLLOWED and _comes_back(answer):
+            return Answer(
+                False,
+                f"the program's answer brought the call back {len(before)} times, and it may "
+                f"not go on so; the last time: {changed}",
+            )
+        before.append((item, answer))
         return answer
 
     async def answer(self, call: Call) -> JsonObject | None:
@@ -79,6 +91,31 @@ def answering(
     and `answer` the interactive calls.
     """
     return Answering(decide, hear, answer)
+
+
+async def _answer_of(decide: Decide, item: PlanItem) -> Answer:
+    """What the function answers; a denial that says so when that is no answer."""
+    try:
+        answer: object = await _result(decide(item))
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        # Nobody wants the session to end: what the function waited for was cancelled.
+        return Answer(False, "the program gave no answer: its decide function was cancelled")
+    if isinstance(answer, Answer):
+        return answer
+    return Answer(
+        False,
+        f"the program gave no answer: its decide function returned a {type(answer).__name__}, "
+        "and only an Answer is one, such as Answer(True)",
+    )
+
+
+def _comes_back(answer: Answer) -> bool:
+    """Whether an answer may not settle its item: an edit is shown again, a grant may fail."""
+    lasting = answer.allow and answer.lasting is not Lasting.ONCE
+    return answer.arguments is not None or lasting
 
 
 async def _result(value: T | Awaitable[T]) -> T:

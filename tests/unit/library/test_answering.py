@@ -1,5 +1,6 @@
 """Plans answered from code: plain functions, and answers that cannot be followed (K34)."""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -99,6 +100,70 @@ async def test_an_answer_that_cannot_be_followed_is_a_denial_and_no_endless_ques
     assert isinstance(outcome, Failure)
     assert outcome.category is ErrorCategory.PERMISSION_DENIED
     assert why in outcome.message
+
+
+Answers = Callable[[int, JsonObject], Answer]
+"""From how often an item was asked about, from 1, and its arguments, to an answer."""
+
+_NEW_EACH_TIME: dict[str, Answers] = {
+    "valid": lambda count, given: Answer(True, arguments={"x": f"{given['x']}+"}),
+    "invalid": lambda count, given: Answer(True, arguments={"x": count}),
+    "no JSON": lambda count, given: Answer(True, arguments={"x": object()}),  # type: ignore[dict-item]
+    "no object": lambda count, given: Answer(True, arguments=[count]),  # type: ignore[arg-type]
+    "scope": lambda count, given: Answer(True, f"{count}", lasting=Lasting.ALWAYS),
+}
+
+
+@pytest.mark.req("K34", "K10")
+@pytest.mark.parametrize("answer", _NEW_EACH_TIME.values(), ids=_NEW_EACH_TIME)
+async def test_answers_that_bring_a_call_back_without_end_become_a_denial(answer: Answers) -> None:
+    asked: list[PlanItem] = []
+
+    def decide(item: PlanItem) -> Answer:
+        asked.append(item)
+        return answer(len(asked), item.call.arguments)
+
+    outcome = await asyncio.wait_for(
+        outcome_of(answering(decide), arguments={"x": "as written"}), timeout=20
+    )
+    assert isinstance(outcome, Failure)
+    assert outcome.category is ErrorCategory.PERMISSION_DENIED
+    assert "brought the call back 3 times" in outcome.message
+    assert len(asked) == 4
+
+
+@pytest.mark.req("K34", "K10")
+async def test_a_few_edits_that_end_in_a_plain_yes_run_as_edited() -> None:
+    asked: list[PlanItem] = []
+
+    def decide(item: PlanItem) -> Answer:
+        asked.append(item)
+        return Answer(True, arguments=None if len(asked) == 4 else {"x": f"edit {len(asked)}"})
+
+    outcome = await outcome_of(answering(decide), arguments={"x": "as written"})
+    assert outcome == Success({"with": {"x": "edit 3"}})
+
+
+@pytest.mark.req("K34", "K10")
+@pytest.mark.parametrize("answer", [None, True, "yes"])
+async def test_what_is_no_answer_is_a_denial_that_says_so(answer: object) -> None:
+    outcome = await outcome_of(answering(lambda item: answer))  # type: ignore[arg-type,return-value]
+    assert isinstance(outcome, Failure)
+    assert outcome.category is ErrorCategory.PERMISSION_DENIED
+    assert f"returned a {type(answer).__name__}" in outcome.message
+
+
+@pytest.mark.req("K34", "K10")
+async def test_a_function_whose_own_waiting_was_cancelled_denies_and_the_turn_goes_on() -> None:
+    async def decide(item: PlanItem) -> Answer:
+        gone = asyncio.get_running_loop().create_future()
+        gone.cancel()
+        await gone
+        raise AssertionError
+
+    outcome = await outcome_of(answering(decide))
+    assert isinstance(outcome, Failure)
+    assert "its decide function was cancelled" in outcome.message
 
 
 @pytest.mark.req("K34")

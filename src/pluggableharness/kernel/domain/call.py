@@ -13,12 +13,20 @@ class ProposedCall:
     """A tool_use block as the model wrote it.
 
     `tool_use_id` is the model's own id and pairs the result with the block; `arguments` is
-    either parsed JSON or, when the vendor hands over text, that raw text.
+    either parsed JSON or, when the vendor hands over text, that raw text. What is neither, as
+    programs may propose it, becomes a text that says so, and is refused as any text that is no
+    JSON object.
     """
 
     tool_use_id: str
     name: str
     arguments: JsonObject | str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.arguments, str):
+            wrong = _no_object(self.arguments)
+            if wrong:
+                object.__setattr__(self, "arguments", wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,25 @@ class Call:
     tool_use_id: str = ""
     deadline_s: float | None = None
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+def _no_object(given: object) -> str:
+    """Why a value is no JSON object as far as its names go; "" when it is one."""
+    if not isinstance(given, Mapping):
+        return f"a Python {type(given).__name__}"
+    return _wrong_name(given)
+
+
+def _wrong_name(given: object) -> str:
+    if isinstance(given, Mapping):
+        for name, value in given.items():
+            if not isinstance(name, str):
+                return f"a Python {type(given).__name__} with a name of type {type(name).__name__}"
+            if wrong := _wrong_name(value):
+                return wrong
+    elif isinstance(given, list | tuple):
+        return next(filter(None, map(_wrong_name, given)), "")
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,7 @@ class ProviderProcesses:
         self._declared: dict[str, tuple[Operation, ...]] = {}
         self._producers: dict[str, Producer] = {}
         self._own_names: dict[str, str] = {}
+        self._closed = False
 
     async def operations(self) -> tuple[Operation, ...]:
         """Return what all providers declare, starting those that are not known yet.
@@ -154,6 +155,7 @@ class ProviderProcesses:
 
     async def close(self) -> None:
         """Ask every process to stop, wait 2 s, then kill; nothing of them is left (K16)."""
+        self._closed = True
         seats = list(self._seats.values())
         self._seats.clear()
         await asyncio.gather(*(seat.close() for seat in seats))
@@ -195,6 +197,9 @@ class ProviderProcesses:
         return seat
 
     async def _start(self, spec: ProviderSpec) -> ProviderProcess:
+        if self._closed:
+            # Nobody would end it any more.
+            raise ProviderLoadError(spec.name, ["the kernel that it was for has been closed"])
         process = await start_provider(spec, self._file, self._run_child)
         declared = process.introduction.operations
         if self._declared.setdefault(spec.name, declared) != declared:

@@ -78,15 +78,20 @@ class OutsideCalls:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: object
     ) -> None:
         """End. Raises RecordFailed."""
-        self._over = True
-        for task in self._running:
-            task.cancel()
-        if self._running:
-            await asyncio.wait(set(self._running))
+        await self.stop()
         if kind is None:
             await self._session.finish(SessionStatus.COMPLETED)
         else:
             await self._session.finish(SessionStatus.CANCELLED, f"left by {kind.__name__}")
+
+    async def stop(self) -> None:
+        """Let the calls that run end as cancelled, and none begin any more."""
+        self._over = True
+        running = set(self._running)
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
 
     @property
     def session_id(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import CallContext
 from pluggableharness.kernel.domain.cancelled import CallCancelled
-from pluggableharness.kernel.domain.errors import ModelFailed
+from pluggableharness.kernel.domain.errors import ModelFailed, RecordFailed, UsageError
 from pluggableharness.kernel.domain.hook import AtSessionEnd, AtSessionStart
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, Text, ToolResult
@@ -67,9 +67,13 @@ class Session:
 
     async def run(self, prompt: str) -> SessionEnd:
         """Run turns until the work is done, and file the end, whatever it is.
+    _runner: "asyncio.Task[object] | None" = field(init=False, default=None)
+    _stopping: bool = field(init=False, default=False)
+    _idle: asyncio.Event = field(init=False, default_factory=asyncio.Event)
 
         A cancelled session ends as such in its record, and the CancelledError goes on up.
-        Raises RecordFailed when the log can no longer be written.
+        Raises RecordFailed when the log can no longer be written, and UsageError when the
+        session runs already.
         """
         return await self._to_an_end(self.start(prompt))
 
@@ -97,17 +101,58 @@ class Session:
 
     def _nothing_past(self) -> Past:
         return Past({one.full_name for one in self.offered if one.kind is Kind.INTERACTIVE})
+    async def stop(self) -> None:
+        """Let what runs end as cancelled, in order, and return when it has; whoever ran it is
+        given that end, and no CancelledError."""
+        runner = self._runner
+        if runner is None or runner is asyncio.current_task():
+            return
+        self._stopping = True
+        runner.cancel()
+        await self._idle.wait()
+
 
     async def _to_an_end(self, opening: Coroutine[None, None, None]) -> SessionEnd:
         try:
             await opening
-            end = await self._turns()
+            return await self._turns()
         except asyncio.CancelledError:
-            await self.finish(SessionStatus.CANCELLED, "interrupted")
-            raise
+            end = await self.finish(SessionStatus.CANCELLED, "interrupted")
+            if self._was_cancelled_by_others():
+                raise
+            return end
         except ModelFailed as failed:
-            end = await self.finish(SessionStatus.FAILED, str(failed))
-        return end
+            return await self.finish(SessionStatus.FAILED, str(failed))
+
+    def _was_cancelled_by_others(self) -> bool:
+        """Whether anyone but `stop` wants the task to end, which is told that it need not."""
+        if not self._stopping or self._runner is None:
+            return True
+        self._stopping = False
+        return self._runner.uncancel() > 0
+
+    async def _tell_unrecorded(self, failed: RecordFailed) -> None:
+        """Tell an end that no record holds: whoever watches must not wait for one."""
+        self.spending.stop()
+        end = SessionEnd(self.id, SessionStatus.FAILED, str(failed))
+        await self.ports.frontend.hear(SessionEnded(end, self.record.head))
+        if self._runner is not None:
+            opening.close()
+            raise UsageError(
+                f"session {self.id} runs already; wait for its end, or open another session"
+            )
+        self._runner = asyncio.current_task()
+        self._idle.clear()
+        try:
+            return await self._ended(opening)
+        except RecordFailed as failed:
+            await self._tell_unrecorded(failed)
+            raise
+        finally:
+            self._runner = None
+            self._idle.set()
+
+    async def _ended(self, opening: Coroutine[None, None, None]) -> SessionEnd:
 
     @property
     def denied(self) -> bool:

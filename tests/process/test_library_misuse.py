@@ -1,0 +1,75 @@
+"""A kernel that is used as it is not meant to be: clear ends, and nothing left running (K34)."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from process.harness import Harness
+
+import pluggableharness as ph
+
+
+@pytest.fixture
+def setup(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> ph.Setup:
+    monkeypatch.setenv("XDG_STATE_HOME", str(harness.state))
+    return ph.Setup(harness.project, providers=(ph.first_party("exec"),))
+
+
+class Started:
+    """Hears when a call has begun."""
+
+    def __init__(self) -> None:
+        self.event = asyncio.Event()
+
+    def __call__(self, news: ph.News) -> None:
+        if isinstance(news, ph.CallStarted):
+            self.event.set()
+
+
+@pytest.mark.req("K34", "K16", "K17")
+async def test_closing_a_kernel_ends_its_running_call_as_cancelled(
+    harness: Harness, setup: ph.Setup
+) -> None:
+    started = Started()
+    async with ph.opened(setup) as kernel:
+        sleeping = {"command": "sleep 300.125"}
+        frontend = ph.answering(hear=started)
+        call = asyncio.ensure_future(kernel.call("exec.bash", sleeping, frontend))
+        await asyncio.wait_for(started.event.wait(), 30)
+    outcome = await asyncio.wait_for(call, 30)
+    assert isinstance(outcome, ph.Failure)
+    assert outcome.category is ph.ErrorCategory.CANCELLED
+    (log,) = harness.logs()
+    assert ph.record(log).meta()["status"] == "cancelled"
+
+
+@pytest.mark.req("K34", "K16")
+async def test_a_kernel_is_of_no_use_after_its_block(setup: ph.Setup) -> None:
+    async with ph.opened(setup) as kernel:
+        assert await kernel.operations()
+    everything: list[Any] = [
+        kernel.operations(),
+        kernel.preview("exec.bash", {"command": "true"}),
+        kernel.explain("exec.bash", {"command": "true"}),
+        kernel.call("exec.bash", {"command": "true"}, ph.answering()),
+        kernel.calls("me", ph.answering()).__aenter__(),
+    ]
+    for use in everything:
+        with pytest.raises(ph.UsageError, match="the kernel is closed"):
+            await use
+    assert not kernel._processes._seats
+
+
+@pytest.mark.req("K34", "P8")
+@pytest.mark.parametrize("given", [None, [], {1: 2}])
+async def test_arguments_that_are_no_object_are_a_failure_with_a_record(
+    harness: Harness, setup: ph.Setup, given: Any
+) -> None:
+    async with ph.opened(setup) as kernel:
+        outcome = await kernel.call("exec.bash", given, ph.answering())
+    assert isinstance(outcome, ph.Failure)
+    assert outcome.category is ph.ErrorCategory.INVALID_ARGUMENTS
+    assert "a Python" in outcome.message
+    (log,) = harness.logs()
+    assert ph.record(Path(log)).verify().ok

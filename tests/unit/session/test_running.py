@@ -1,0 +1,137 @@
+"""One run of a session at a time, ended from outside, and an end that no record holds."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from unit.session.test_session_ends import EndRecord, Insisting, session
+from unit.turn.doubles import FakeFrontend, FakeProviders, ListModel, says
+
+from pluggableharness.kernel.domain.call import Call, ProposedCall
+from pluggableharness.kernel.domain.errors import RecordFailed, UsageError
+from pluggableharness.kernel.domain.message import Message, Role, ToolResult
+from pluggableharness.kernel.domain.news import SessionEnded
+from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome
+from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
+from pluggableharness.kernel.session.session import Session
+
+
+class Waiting:
+    """A call that runs until it is cancelled."""
+
+    def __init__(self) -> None:
+        self.started = asyncio.Event()
+
+    async def __call__(self, call: Call) -> Outcome:
+        self.started.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+def ends(run: Session) -> list[SessionEnd]:
+    assert isinstance(run.record, EndRecord)
+    return [end for _, end in run.record.filed if isinstance(end, SessionEnd)]
+
+
+@pytest.mark.req("K34")
+async def test_a_session_that_runs_is_not_run_again_meanwhile() -> None:
+    waiting = Waiting()
+    run = session(Insisting(), providers=FakeProviders(behaviour=waiting))
+    first = asyncio.ensure_future(run.run("go"))
+    await waiting.started.wait()
+    for again in (run.run, run.go_on):
+        with pytest.raises(UsageError, match="runs already"):
+            await again("once more")
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert [end.status for end in ends(run)] == [SessionStatus.CANCELLED]
+
+
+@pytest.mark.req("K34", "K17")
+async def test_a_session_that_is_stopped_gives_back_a_cancelled_end_and_its_task_goes_on() -> None:
+    waiting = Waiting()
+    run = session(Insisting(), providers=FakeProviders(behaviour=waiting))
+
+    async def holder() -> tuple[SessionEnd, int]:
+        end = await run.run("go")
+        task = asyncio.current_task()
+        assert task is not None
+        return end, task.cancelling()
+
+    task = asyncio.ensure_future(holder())
+    await waiting.started.wait()
+    await run.stop()
+    end, cancelling = await task
+    assert (end.status, cancelling) == (SessionStatus.CANCELLED, 0)
+    assert ends(run) == [end]
+    await run.stop()
+
+
+@pytest.mark.req("K34", "K17")
+async def test_who_is_cancelled_while_the_session_is_stopped_stays_cancelled() -> None:
+    waiting = Waiting()
+    run = session(Insisting(), providers=FakeProviders(behaviour=waiting))
+    task = asyncio.ensure_future(run.run("go"))
+    await waiting.started.wait()
+    stopping = asyncio.ensure_future(run.stop())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await stopping
+
+
+class FullDisk(EndRecord):
+    """Takes so many waits for the disk, and then no more."""
+
+    left = 0
+
+    async def durable(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise RecordFailed("the record cannot be written: No space left on device")
+
+
+@pytest.mark.req("K27", "K33")
+@pytest.mark.parametrize("left", range(5))
+async def test_an_end_that_cannot_be_recorded_is_told_all_the_same(left: int) -> None:
+    run = session(Insisting(operation="write"))
+    record, frontend = FullDisk(), FakeFrontend()
+    record.left = left
+    ports: Any = run.ports
+    bound = type(ports)(
+        Insisting(operation="write"),
+        ports.providers,
+        record,
+        frontend,
+        ports.decide,
+        ports.deadline_s,
+    )
+    failing = Session("s", "/work", run.offered, bound, record)
+    with pytest.raises(RecordFailed):
+        await failing.run("go")
+    (told,) = [news for news in frontend.heard if isinstance(news, SessionEnded)]
+    assert told.end.status is SessionStatus.FAILED
+    assert "No space left on device" in told.end.reason
+    assert frontend.heard[-1] is told
+
+
+@pytest.mark.req("P8", "K34")
+@pytest.mark.parametrize("given", [None, [], True, {1: 2}, {"x": {"y": [{None: 1}]}}])
+async def test_what_a_program_proposes_as_arguments_and_is_no_object_is_refused(
+    given: Any,
+) -> None:
+    said = Message(Role.ASSISTANT, (ProposedCall("t", "toy.read", given),))
+    model: Any = ListModel([said, says("done")])
+    run = session(model)
+    assert (await run.run("go")).status is SessionStatus.COMPLETED
+    (result,) = (
+        block
+        for message in run.history
+        for block in message.blocks
+        if isinstance(block, ToolResult)
+    )
+    assert isinstance(result.outcome, Failure)
+    assert result.outcome.category is ErrorCategory.INVALID_ARGUMENTS
+    assert "a Python" in result.outcome.message
