@@ -55,11 +55,11 @@ from pluggableharness.kernel.session.outside import Elsewhere, OutsideCalls
 from pluggableharness.kernel.session.relay import OneByOne
 from pluggableharness.kernel.session.session import Mode, Session
 from pluggableharness.kernel.session.spending import Charged, Spending
+from pluggableharness.kernel.session.stopping import Running
 from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store.descent import check_root
 from pluggableharness.kernel.store.location import sessions_directory
 from pluggableharness.kernel.store.log import EventLog
-from pluggableharness.kernel.session.stopping import Running
 from pluggableharness.kernel.store.past import read_session
 from pluggableharness.kernel.store.session_record import SessionLog
 from pluggableharness.kernel.telemetry.otlp import otlp_tracer
@@ -84,12 +84,12 @@ class Kernel:
         self._approvals: dict[str, Approvals] = {}
         self._granting: dict[str, Granting] = {}
         self._logs: dict[str, EventLog] = {}
+        self._running = Running()
+        self._closed = False
         collector = setup.telemetry
         self._traces = Traces(
             None if collector is None else partial(otlp_tracer, collector),
             frozenset(one.point for one in self._subscriptions),
-        self._running = Running()
-        self._closed = False
         )
         # By identity, and only while a session holds the lock beside its frontend.
         self._asking: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
@@ -104,12 +104,12 @@ class Kernel:
         Raises ProviderUnavailable with all reasons, what `admit` raises, and UsageError when
         the kernel has been closed.
         """
+        if self._closed:
+            raise UsageError("the kernel is closed: its `async with` block is over; open another")
         declared = await self._processes.operations()
         if self._setup.admit is not None:
             self._setup.admit(declared, self._processes.producer)
         off = {f"{spec.name}.{name}" for spec in self._setup.providers for name in spec.disabled}
-        if self._closed:
-            raise UsageError("the kernel is closed: its `async with` block is over; open another")
         return tuple(one for one in declared if one.full_name not in off)
 
     async def operation(self, full_name: str) -> Operation | None:
@@ -187,7 +187,7 @@ class Kernel:
                 ) as watched:
                     session = Session(
                         session_id,
-                        directory,
+                        str(self._setup.working_directory),
                         self._offered(member, operations),
                         watched,
                         record,
@@ -197,6 +197,8 @@ class Kernel:
                         spending=member.spending,
                         mode=member.mode,
                     )
+                    with self._running.stopped_with_all(session):
+                        yield session
         finally:
             await self._processes.end_session(session_id)
             del self._logs[session_id]
@@ -205,8 +207,6 @@ class Kernel:
             await log.close()
             if not log.sequence:
                 log.path.unlink(missing_ok=True)  # nobody said a word: there is no session
-                    with self._running.stopped_with_all(session):
-                        yield session
 
     def _ports(self, member: Member, model: Model, record: SessionLog) -> TurnPorts:
         approvals = self._approvals_of(member)
@@ -359,7 +359,7 @@ class Kernel:
             return Asking.ALLOW_ALL
         return Asking.PERSON if member.frontend.attended else Asking.NOBODY
 
-    def _terms(self, asking: Asking, call: Call | None = None) -> Terms:
+    def _terms(self, asking: Asking) -> Terms:
         gate_reads = self._setup.gate_reads
         return Terms(asking, gate_reads, self._policy_files, self._distrusted, operation_digest)
 

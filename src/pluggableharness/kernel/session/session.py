@@ -60,6 +60,9 @@ class Session:
     mode: Mode = field(default_factory=Mode)
 
     _past: Past = field(init=False)
+    _runner: "asyncio.Task[object] | None" = field(init=False, default=None)
+    _stopping: bool = field(init=False, default=False)
+    _idle: asyncio.Event = field(init=False, default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         self._past = self._nothing_past()
@@ -67,9 +70,6 @@ class Session:
 
     async def run(self, prompt: str) -> SessionEnd:
         """Run turns until the work is done, and file the end, whatever it is.
-    _runner: "asyncio.Task[object] | None" = field(init=False, default=None)
-    _stopping: bool = field(init=False, default=False)
-    _idle: asyncio.Event = field(init=False, default_factory=asyncio.Event)
 
         A cancelled session ends as such in its record, and the CancelledError goes on up.
         Raises RecordFailed when the log can no longer be written, and UsageError when the
@@ -92,15 +92,6 @@ class Session:
         """
         return await self._to_an_end(self._go_on(prompt))
 
-    @property
-    def in_scope(self) -> Sequence[Operation]:
-        """The operations that the model is offered at this moment (K11)."""
-        if not self.mode.plan:
-            return self.offered
-        return tuple(one for one in self.offered if one.kind is not Kind.RESOURCE)
-
-    def _nothing_past(self) -> Past:
-        return Past({one.full_name for one in self.offered if one.kind is Kind.INTERACTIVE})
     async def stop(self) -> None:
         """Let what runs end as cancelled, in order, and return when it has; whoever ran it is
         given that end, and no CancelledError."""
@@ -111,8 +102,34 @@ class Session:
         runner.cancel()
         await self._idle.wait()
 
+    @property
+    def in_scope(self) -> Sequence[Operation]:
+        """The operations that the model is offered at this moment (K11)."""
+        if not self.mode.plan:
+            return self.offered
+        return tuple(one for one in self.offered if one.kind is not Kind.RESOURCE)
+
+    def _nothing_past(self) -> Past:
+        return Past({one.full_name for one in self.offered if one.kind is Kind.INTERACTIVE})
 
     async def _to_an_end(self, opening: Coroutine[None, None, None]) -> SessionEnd:
+        if self._runner is not None:
+            opening.close()
+            raise UsageError(
+                f"session {self.id} runs already; wait for its end, or open another session"
+            )
+        self._runner = asyncio.current_task()
+        self._idle.clear()
+        try:
+            return await self._ended(opening)
+        except RecordFailed as failed:
+            await self._tell_unrecorded(failed)
+            raise
+        finally:
+            self._runner = None
+            self._idle.set()
+
+    async def _ended(self, opening: Coroutine[None, None, None]) -> SessionEnd:
         try:
             await opening
             return await self._turns()
@@ -136,23 +153,6 @@ class Session:
         self.spending.stop()
         end = SessionEnd(self.id, SessionStatus.FAILED, str(failed))
         await self.ports.frontend.hear(SessionEnded(end, self.record.head))
-        if self._runner is not None:
-            opening.close()
-            raise UsageError(
-                f"session {self.id} runs already; wait for its end, or open another session"
-            )
-        self._runner = asyncio.current_task()
-        self._idle.clear()
-        try:
-            return await self._ended(opening)
-        except RecordFailed as failed:
-            await self._tell_unrecorded(failed)
-            raise
-        finally:
-            self._runner = None
-            self._idle.set()
-
-    async def _ended(self, opening: Coroutine[None, None, None]) -> SessionEnd:
 
     @property
     def denied(self) -> bool:
