@@ -287,3 +287,15 @@ def test_a_call_to_a_built_in_provider_that_is_not_named_says_so(harness: Harnes
     assert called.returncode == 2
     assert "search is built in, but required_providers of agent.hcl does not name" in called.stderr
     assert 'add there search = { source = "builtin" }' in called.stderr
+
+
+@pytest.mark.req("F12", "K1")
+def test_init_names_the_file_that_a_project_keeps_for_agents(harness: Harness) -> None:
+    assert harness.run("init").returncode == 0
+    written = harness.project / "agent.hcl"
+    assert '\n  # instructions_file = "AGENTS.md"\n' in written.read_text()
+    written.unlink()
+    (harness.project / "CLAUDE.md").write_text("Tests come first.\n")
+    assert harness.run("init").returncode == 0
+    assert '\n  instructions_file = "CLAUDE.md"\n' in written.read_text()
+    assert harness.run("config", "check").returncode == 0

@@ -59,10 +59,10 @@ def test_a_model_behind_a_compatible_endpoint_reads_a_file_and_answers(harness: 
     ]
     assert told[-1]["final_text"] == "It says hello."
     first, second = server.requests
-    assert first["messages"] == [{"role": "user", "content": "what is in it?"}]
+    assert first["messages"][1:] == [{"role": "user", "content": "what is in it?"}]
     names = [tool["function"]["name"] for tool in first["tools"]]
     assert "filesystem__read_file" in names
-    asked, answered = second["messages"][1:]
+    asked, answered = second["messages"][2:]
     assert asked["tool_calls"][0]["id"] == answered["tool_call_id"] == "look"
     assert "1|hello" in answered["content"]
 
@@ -255,7 +255,7 @@ def test_a_child_without_a_model_of_its_own_has_that_of_its_parent(harness: Harn
     assert done.returncode == 0, done.stderr
     child, parent = server.requests[1:]
     assert child["model"] == "any"
-    assert child["messages"] == [{"role": "user", "content": "count to three"}]
+    assert child["messages"][1:] == [{"role": "user", "content": "count to three"}]
     assert "One, two, three." in results(parent)[0]
 
 
@@ -324,6 +324,7 @@ def test_a_resumed_session_goes_on_with_the_thinking_of_its_model(harness: Harne
     assert again.returncode == 0, again.stderr
     sent = server.requests[0]["messages"]
     assert [one["role"] for one in sent] == [
+        "system",
         "user",
         "assistant",
         "tool",

@@ -42,7 +42,7 @@ def main(options: argparse.Namespace) -> int:
     try:
         directory = working_directory(options.cwd)
         kinds = tuple(project_kinds(directory))
-        _write_new(directory / FILE_NAME, text_for(kinds))
+        _write_new(directory / FILE_NAME, text_for(kinds, instructions_file(directory)))
     except UsageError as error:
         complain(error)
         return USAGE
@@ -104,10 +104,23 @@ def _text(path: Path) -> str:
         return ""
 
 
-def text_for(kinds: tuple[Kind, ...]) -> str:
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
+"""Files that projects keep for agents, the first that is there counts."""
+
+
+def instructions_file(directory: Path) -> str | None:
+    """The file of a project that says how agents should work in it."""
+    root = directory.resolve()
+    there = (name for name in INSTRUCTIONS if (root / name).is_file())
+    return next((name for name in there if (root / name).resolve().is_relative_to(root)), None)
+
+
+def text_for(kinds: tuple[Kind, ...], instructions: str | None = None) -> str:
     """The whole file."""
     commands = [command for kind in kinds for command in kind.commands]
-    return _TEMPLATE.replace("@COMMANDS@", _command_rule(commands))
+    told = f'instructions_file = "{instructions or INSTRUCTIONS[0]}"'
+    text = _TEMPLATE.replace("@COMMANDS@", _command_rule(commands))
+    return text.replace("@INSTRUCTIONS@", told if instructions else f"# {told}")
 
 
 def _command_rule(commands: list[str]) -> str:
@@ -192,6 +205,9 @@ policy "tasks" {
 agent_profile "default" {
   tools     = ["filesystem.*", "search.*", "exec.*", "web.*", "task.*", "user.*", "agent.*"]
   max_turns = 100
+
+  # What the model is told beside your prompts; instructions = "…" says it here.
+  @INSTRUCTIONS@
 
   # model {
   #   primary {

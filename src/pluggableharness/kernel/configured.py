@@ -34,7 +34,7 @@ from pluggableharness.kernel.domain.hook import (
     Subscription,
 )
 from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
+from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, InstructionsFile, Profile
 from pluggableharness.kernel.first_party import first_party
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
 from pluggableharness.kernel.schema.nearest import nearest
@@ -100,7 +100,8 @@ def setup_of(
     gate = gate or LockGate.opened(config)
     granted = config.path.parent / GRANTED_NAME
     retries = config.settings.retry
-    profiles = {name: _agent(written, retries) for name, written in config.profiles.items()}
+    root = str(config.path.parent)
+    profiles = {name: _agent(written, retries, root) for name, written in config.profiles.items()}
     return Setup(
         directory,
         tuple(_spec(one, gate.found[one.name], environment) for one in config.providers),
@@ -140,7 +141,7 @@ def _profile(config: Config, profiles: Mapping[str, Profile], name: str) -> Prof
     raise UsageError(f"{shown_path(config.path)}: there is no agent_profile '{name}'; {hint}")
 
 
-def _agent(written: WrittenProfile, retries: int) -> Profile:
+def _agent(written: WrittenProfile, retries: int, root: str) -> Profile:
     """A profile as sessions know it, with the usual reach where the file says nothing."""
     default = DEFAULT_PROFILE
     depth, at_once = written.depth, written.max_concurrent_subagents
@@ -152,6 +153,10 @@ def _agent(written: WrittenProfile, retries: int) -> Profile:
         default.max_concurrent_subagents if at_once is None else at_once,
         written.models,
         retries,
+        written.instructions,
+        InstructionsFile(written.instructions_file, root, written.instructions_place)
+        if written.instructions_file
+        else None,
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from pluggableharness.kernel.config.git_config import Distrusted
+from pluggableharness.kernel.config.instructions import instructions
 from pluggableharness.kernel.config.lock import operation_digest
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import ModelFailed, UsageError
@@ -34,6 +35,7 @@ from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Opined, Opinion, Review, Verdict
 from pluggableharness.kernel.first_party import confined
+from pluggableharness.kernel.models.answering import Answering
 from pluggableharness.kernel.models.one_call import OneCall
 from pluggableharness.kernel.models.reviewer import Doors, Unavailable, ask
 from pluggableharness.kernel.places import located, real_path
@@ -51,6 +53,7 @@ from pluggableharness.kernel.policy import (
 from pluggableharness.kernel.session.approvals import Approvals, Granting, Standing
 from pluggableharness.kernel.session.children import Family, Member
 from pluggableharness.kernel.session.hooks import SessionHooks, told_apart
+from pluggableharness.kernel.session.instructing import Instructing
 from pluggableharness.kernel.session.outside import Elsewhere, OutsideCalls
 from pluggableharness.kernel.session.relay import OneByOne
 from pluggableharness.kernel.session.session import Mode, Session
@@ -173,12 +176,16 @@ class Kernel:
         self, member: Member, model: Model, log: EventLog | None = None
     ) -> AsyncIterator[Session]:
         """Open the session of a member, root or child, with a record of its own (K22)."""
+        directory = str(self._setup.working_directory)
+        told = instructions(member.profile, directory) if isinstance(model, Answering) else ""
         operations = await self.operations()
         session_id = member.session_id
         log = log or EventLog.create(sessions_directory(os.environ), session_id)
         self._logs[session_id] = log
         parent = member.parent.session_id if member.parent else ""
         record = SessionLog(log, self._processes.producer, member.profile.name, parent)
+        if isinstance(model, Answering):
+            model.instructions = Instructing(told, member.mode, record.instructed)
         ports = self._ports(member, model, record)
         try:
             async with self._family.joined(member):
@@ -187,7 +194,7 @@ class Kernel:
                 ) as watched:
                     session = Session(
                         session_id,
-                        str(self._setup.working_directory),
+                        directory,
                         self._offered(member, operations),
                         watched,
                         record,

@@ -33,15 +33,21 @@ class Fake:
     text_before_fault: str = ""
     asked: int = 0
     reached: int = 0
+    told: list[str] = field(default_factory=list)
 
     async def reach(self) -> Reach:
         self.reached += 1
         return Reach(self.window, self.takes_tools)
 
     async def reply(
-        self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
+        self,
+        history: Sequence[Message],
+        offered: Sequence[Operation],
+        heard: Heard,
+        instructions: str = "",
     ) -> ModelReply:
         self.asked += 1
+        self.told.append(instructions)
         played = self.plays.pop(0) if self.plays else self.name
         if isinstance(played, str):
             return ModelReply(says(played))
@@ -234,3 +240,14 @@ async def test_when_none_answers_the_last_reason_is_given() -> None:
                       Clock().pausing)  # fmt: skip
     with pytest.raises(ModelFault, match="the key is wrong"):
         await asked(model)
+
+
+@pytest.mark.req("K1", "F10")
+async def test_whoever_answers_is_told_the_same_and_it_is_settled_once_a_message() -> None:
+    first, second = Fake("a", [BAD_KEY]), Fake("b")
+    texts = iter(["one", "two"])
+    model = Answering([first, second], instructions=lambda: next(texts))
+    await asked(model)
+    assert (first.told, second.told) == (["one"], ["one"])
+    await asked(model)
+    assert first.told == ["one", "two"]

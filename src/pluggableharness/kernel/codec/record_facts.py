@@ -114,6 +114,11 @@ def notice_payload(notice: Notice) -> bytes:
     return json_bytes({"event": "notice", "level": notice.level, "message": notice.message})
 
 
+def instructed_payload(text: str) -> bytes:
+    """What the model is told beside the history from the next request on (K1)."""
+    return json_bytes({"event": "instructed", "text": text})
+
+
 def ended_payload(end: SessionEnd) -> bytes:
     """The last fact about a session."""
     return json_bytes(

@@ -82,6 +82,7 @@ class Profile:
 
     `models` are tried in order; none means the caller's. `tools` are `provider.operation` or
     `provider.*`, and `places` says where each is written. Bounds that are None are not set.
+    `instructions_file` is relative to the project, and `instructions_place` where it is written.
     """
 
     name: str
@@ -94,6 +95,9 @@ class Profile:
     max_wall_clock_s: float | None = None
     depth: int | None = None
     max_concurrent_subagents: int | None = None
+    instructions: str = ""
+    instructions_file: str = ""
+    instructions_place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """`agent_profile` blocks (F9, F10, K20, K23)."""
 
 from collections.abc import Mapping
+from posixpath import isabs, normpath
 
 from pluggableharness.kernel.config.config import Known, Profile
 from pluggableharness.kernel.config.reading import Fields, Reading
@@ -16,6 +17,8 @@ ATTRIBUTES = (
     "max_wall_clock_s",
     "depth",
     "max_concurrent_subagents",
+    "instructions",
+    "instructions_file",
 )
 
 
@@ -37,6 +40,8 @@ def profile(reading: Reading, block: Block, known: Mapping[str, Known]) -> Profi
         fields.positive("max_wall_clock_s", "seconds"),
         fields.whole("depth", 0),
         fields.whole("max_concurrent_subagents", 1),
+        (fields.string("instructions") or "").strip(),
+        *_instructions_file(reading, fields),
     )
 
 
@@ -61,6 +66,23 @@ def _check_tool(reading: Reading, tool: str, span: Span, known: Mapping[str, Kno
     problem = tool_problem(tool, offered)
     if problem:
         reading.wrong(span, problem)
+
+
+def _instructions_file(reading: Reading, fields: Fields) -> tuple[str, str]:
+    """The name of the file, and where it is written; what it holds is read by each session."""
+    expected = 'a file of the project such as "AGENTS.md", relative to agent.hcl'
+    name, setting = (
+        fields.string("instructions_file", expected),
+        fields.setting("instructions_file"),
+    )
+    if name is None or setting is None:
+        return "", ""
+    span = setting.value.span
+    inside = normpath(name)
+    if not name or "\0" in name or isabs(name) or inside.split("/")[0] in (".", ".."):
+        reading.wrong(span, f"'instructions_file' is {expected}")
+        return "", ""
+    return name, reading.source.where(span)
 
 
 def _models(reading: Reading, block: Block | None) -> tuple[ModelChoice, ...]:

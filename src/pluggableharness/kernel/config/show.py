@@ -139,6 +139,9 @@ def _profile(profile: Profile) -> list[str]:
     given: list[tuple[str, Json]] = [(name, getattr(profile, name)) for name in bounds]
     pairs = [("tools", written_value(list(profile.tools)))]
     pairs += [(name, written_value(value)) for name, value in given if value is not None]
+    for name in ("instructions", "instructions_file"):
+        if getattr(profile, name):
+            pairs.append((name, quoted(getattr(profile, name))))
     lines = _aligned(pairs)
     if profile.models:
         lines.append("model {")

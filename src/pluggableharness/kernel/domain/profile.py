@@ -8,6 +8,19 @@ from pluggableharness.kernel.domain.operation import Operation
 
 
 @dataclass(frozen=True, slots=True)
+class InstructionsFile:
+    """A file of a project that is told to a model.
+
+    `name` is as it is written, relative to `root`, the project's directory; `place` is where it
+    is written, for messages.
+    """
+
+    name: str
+    root: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """The tools, bounds and reach of a session (K20, K23, K24, F9).
 
@@ -16,7 +29,8 @@ class Profile:
     sessions may follow below it, `max_concurrent_subagents` how many of its children run at
     once. `models` are tried in order (F10); none means those of the session above. `retries` is
     how often a model is asked again after a fault that passes (K21), and a call made again,
-    though never more than twice (P17).
+    though never more than twice (P17). `instructions` and then the text of `instructions_file`
+    are told to the model beside the history (K1).
     """
 
     name: str
@@ -26,6 +40,8 @@ class Profile:
     max_concurrent_subagents: int = 4
     models: tuple[ModelChoice, ...] = ()
     retries: int = 5
+    instructions: str = ""
+    instructions_file: InstructionsFile | None = None
 
     def has(self, operation: Operation) -> bool:
         """Whether the operation is among its tools."""

@@ -40,7 +40,11 @@ class Candidate(Protocol):
         ...
 
     async def reply(
-        self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
+        self,
+        history: Sequence[Message],
+        offered: Sequence[Operation],
+        heard: Heard,
+        instructions: str = "",
     ) -> ModelReply:
         """The next message, asked for once. Raises ModelFault."""
         ...
@@ -57,13 +61,21 @@ class Pausing:
 REAL_TIME = Pausing()
 
 
+def _no_instructions() -> str:
+    return ""
+
+
 @dataclass(slots=True)
 class Answering:
-    """The Model of one session, over the candidates of its profile in their order."""
+    """The Model of one session, over the candidates of its profile in their order.
+
+    `instructions` gives what is told beside the history, once for each message (K1).
+    """
 
     candidates: Sequence[Candidate]
     patience: Patience = PATIENT
     pausing: Pausing = REAL_TIME
+    instructions: Callable[[], str] = _no_instructions
 
     _retried: int = 0
     _down: dict[str, str] = field(default_factory=dict)
@@ -82,11 +94,12 @@ class Answering:
     ) -> ModelReply:
         """The next message, of the first candidate that has one. Raises ModelFault."""
         last: ModelFault | None = None
+        instructions = self.instructions()
         for place, candidate in enumerate(self.candidates):
             if last is not None and not await self._fits(candidate, last, offered, place):
                 continue
             try:
-                reply = await self._asked(candidate, history, offered, heard)
+                reply = await self._asked(candidate, history, offered, heard, instructions)
             except ModelFault as fault:
                 last = fault
                 await self._tell_down(candidate, fault, self.candidates[place + 1 :], heard)
@@ -114,13 +127,14 @@ class Answering:
         history: Sequence[Message],
         offered: Sequence[Operation],
         heard: Heard,
+        instructions: str,
     ) -> ModelReply:
         """Ask until there is a message, or a fault that does not pass or passed its limits."""
         attempt = 0
         while True:
             listener = _Listener(heard)
             try:
-                return await candidate.reply(history, offered, listener)
+                return await candidate.reply(history, offered, listener, instructions)
             except ModelFault as fault:
                 attempt += 1
                 pause_s = self._pause_s(candidate, attempt, fault)

@@ -75,7 +75,11 @@ class Barred:
         return Reach()
 
     async def reply(
-        self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
+        self,
+        history: Sequence[Message],
+        offered: Sequence[Operation],
+        heard: Heard,
+        instructions: str = "",
     ) -> ModelReply:
         """Nothing. Raises ModelFault."""
         raise ModelFault(FaultKind.HOPELESS, self.barred)
@@ -93,10 +97,14 @@ class Opening:
         return await (await self.model()).reach()
 
     async def reply(
-        self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
+        self,
+        history: Sequence[Message],
+        offered: Sequence[Operation],
+        heard: Heard,
+        instructions: str = "",
     ) -> ModelReply:
         """The next message, asked for once. Raises ModelFault."""
-        return await (await self.model()).reply(history, offered, heard)
+        return await (await self.model()).reply(history, offered, heard, instructions)
 
 
 class VendorModels:

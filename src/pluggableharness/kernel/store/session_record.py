@@ -74,6 +74,10 @@ class SessionLog:
         self._log.put_meta("model", model)
         self._log.put_meta("status", SessionStatus.RUNNING.value)
 
+    def instructed(self, text: str) -> None:
+        """File what the model is told beside the history, from the next request on."""
+        self._file(EventKind.SESSION, record_facts.instructed_payload(text), JSON)
+
     def ended(self, end: SessionEnd) -> None:
         """File the end."""
         self._file(EventKind.SESSION, record_facts.ended_payload(end), JSON)

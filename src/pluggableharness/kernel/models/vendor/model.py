@@ -8,6 +8,7 @@ import httpx2
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import (
+    InstructionPart,
     ModelResponse,
     ModelResponseStreamEvent,
     PartDeltaEvent,
@@ -20,6 +21,7 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
+from pluggableharness.kernel.codec.json_text import unicode_text
 from pluggableharness.kernel.domain.message import Message, ModelReply, Usage
 from pluggableharness.kernel.domain.naming import vendor_name
 from pluggableharness.kernel.domain.news import Notice
@@ -56,13 +58,17 @@ class VendorModel:
         return Reach(self.library.context_window, takes_tools)
 
     async def reply(
-        self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
+        self,
+        history: Sequence[Message],
+        offered: Sequence[Operation],
+        heard: Heard,
+        instructions: str = "",
     ) -> ModelReply:
         """The next message, its text heard as it comes. Raises ModelFault.
 
         A message that did not come whole is none: nothing of it is given back.
         """
-        asking = _Asking(self, history, offered)
+        asking = _Asking(self, history, offered, instructions)
         async with responses_closed(), aclosing(asking.texts()) as texts:
             async for text in texts:
                 await heard(text)
@@ -116,18 +122,23 @@ class _Asking:
     model: VendorModel
     history: Sequence[Message]
     offered: Sequence[Operation]
+    instructions: str = ""
     response: ModelResponse | None = None
 
     async def texts(self) -> AsyncGenerator[str, None]:
         """The pieces of text as they come. Raises ModelFault, and closing it ends the request."""
         model = self.model
         tools, settings = model.definitions(self.history, self.offered)
+        told = unicode_text(self.instructions)
         try:
             async with model_request_stream(
                 model.library,
                 library_messages(self.history, Recipient(model.name, model.library.system)),
                 model_settings=settings,
-                model_request_parameters=ModelRequestParameters(function_tools=tools),
+                model_request_parameters=ModelRequestParameters(
+                    function_tools=tools,
+                    instruction_parts=[InstructionPart(content=told)] if told else None,
+                ),
                 instrument=False,
             ) as stream:
                 async for event in stream:
