@@ -63,7 +63,8 @@ class Condition:
     reads are among them. `minds_writes` and `minds_substitutes` say that it
     looks at what a shell command writes by redirect, and at words that another command makes;
     `texts` are the strings written in it, without their quotes; `arguments` the names of the
-    call's arguments that it asks for, where they are written as `arguments.NAME`.
+    call's arguments that it asks for, where they are written as `arguments.NAME`. `matches_words`
+    says that it holds patterns and looks at the words of commands.
     """
 
     text: str
@@ -71,6 +72,7 @@ class Condition:
     looks_at_files: bool
     minds_writes: bool
     minds_substitutes: bool
+    matches_words: bool
     texts: frozenset[str]
     arguments: frozenset[str]
     _program: "Program"
@@ -110,8 +112,9 @@ def compiled(text: str) -> Condition:
     texts = frozenset(found[1:-1] for found in _STRING.findall(text))
     files = not needs.isdisjoint(_OF_FILES)
     substitutes = _names(bare, "substitutes")
+    matches = _names(bare, "matches") and _names(bare, "argv")
     arguments = frozenset() if "arguments" in bound else frozenset(_ARGUMENT.findall(bare))
-    return Condition(text, needs, files, writes, substitutes, texts, arguments, program)
+    return Condition(text, needs, files, writes, substitutes, matches, texts, arguments, program)
 
 
 def context(variables: Mapping[str, object]) -> "Context":

@@ -17,7 +17,7 @@ from pluggableharness.kernel.policy.conditions import (
 )
 from pluggableharness.kernel.policy.folders import Folders
 from pluggableharness.kernel.policy.rules import Action, Rule
-from pluggableharness.kernel.policy.shell import ShellView, shell_view
+from pluggableharness.kernel.policy.shell import ShellView, shell_view, supposed
 from pluggableharness.kernel.policy.subjects import command_line, paths
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class Answer:
 
 _YES = Answer(Held.YES)
 _NOT_CERTAIN = "in which folder it runs is not known for certain"
+_SUPPOSED = "the command may run what the rule speaks of: not all of its words are known"
 _NO = Answer(Held.NO, "its condition is false")
 
 
@@ -97,9 +98,26 @@ class Facts:
             if (unmet := self._unmet(condition, rule.action)) is not None:
                 return unmet
             held = condition.holds(self._context)
+            if not held and rule.action is not Action.ALLOW and self._may_hold(condition):
+                return Answer(Held.UNUSABLE, _SUPPOSED)
         except (BadCondition, Unanswerable) as failure:
             return Answer(Held.FAILED, str(failure))
         return _YES if held else _NO
+
+    def _may_hold(self, condition: Condition) -> bool:
+        """Whether a condition that does not hold would, if the line ran all that it may run."""
+        if "commands" not in condition.needs:
+            return False
+        extra = supposed(self._view, condition.texts)
+        if condition.matches_words and any(one.known is not None for one in self._view.commands):
+            return True
+        if not extra:
+            return False
+        commands = [one.facts() for one in (*self._view.commands, *extra)]
+        try:
+            return condition.holds(self._with(commands))
+        except Unanswerable:
+            return True
 
     def _misplaced(self, condition: Condition, action: Action) -> Answer | None:
         """Why the folder in which the call runs keeps a condition from being evaluated."""
@@ -205,7 +223,9 @@ class Facts:
 
     @cached_property
     def _context(self) -> "Context":
-        commands = [command.facts() for command in self._view.commands]
+        return self._with([command.facts() for command in self._view.commands])
+
+    def _with(self, commands: list[dict[str, object]]) -> "Context":
         files = {"commands": commands, "writes": self._writes, "reads": self._reads}
         return context({**self._variables, **files})
 

@@ -5,6 +5,7 @@ alone; what a file name, a variable or a program's own configuration leads to is
 so that no rule over it replaces a sandbox.
 """
 
+from pluggableharness.kernel.policy.shell.supposed import supposed
 from pluggableharness.kernel.policy.shell.view import Command, ShellView, shell_view
 
-__all__ = ["Command", "ShellView", "shell_view"]
+__all__ = ["Command", "ShellView", "shell_view", "supposed"]

@@ -24,9 +24,7 @@ PLAIN: Final = names(
 )
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _TEXT: Final = re.compile(r"(?:[^%]|%%|%-?[0-9]{0,4}(?:\.[0-9]{0,4})?[sbqc])*")
-_FIGURES: Final = re.compile(
-    r"(?:[^%]|%%|%[-+ #0]*[0-9]{0,4}(?:\.[0-9]{0,4})?[sbqcdiouxXeEfFgG])*"
-)
+_FIGURES: Final = re.compile(r"(?:[^%]|%%|%[-+ #0]*[0-9]{0,4}(?:\.[0-9]{0,4})?[sbqcdiouxXeEfFgG])*")
 _FIGURE: Final = re.compile(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?")
 _EVALUATING: Final = names("-eq -ne -lt -le -gt -ge")
 

@@ -52,6 +52,8 @@ class Inside:
 
 
 _UNKNOWN: Final = Shape()
+_TARS: Final = frozenset(["tar", "bsdtar"])
+_CODE: Final = re.compile(r"-[A-Za-z]*[cerE]|--(?:command|eval|run)(?:=.*)?", re.DOTALL)
 _VERSION: Final = re.compile(r"[-.]?[0-9][0-9.]*$")
 
 
@@ -227,6 +229,26 @@ def needs_subcommand(program: str) -> bool:
     return base == "git" or base in _BY_SUBCOMMAND
 
 
+def may_wrap(program: str) -> bool:
+    """Whether nothing is known of a program, so that it may run its words."""
+    base = _base(program)
+    return not (
+        runs_anything(program)
+        or needs_subcommand(program)
+        or base in builtins.PLAIN
+        or base in _TARS
+        or COMPILERS.fullmatch(base)
+        or any(base in table for table in (READERS, WRITERS, OTHERS))
+    )
+
+
+def given_code(words: Sequence[Word]) -> bool:
+    """Whether words would be a shell or an interpreter with code among its arguments."""
+    base = words[0].value.rpartition("/")[2]
+    known = {base, _stem(base)} & (_SHELLS | INTERPRETERS.keys())
+    return bool(known) and len(words) > 1 and _CODE.fullmatch(words[1].value) is not None
+
+
 def inside(program: str, words: Sequence[Word]) -> Inside:
     """What a command does by its own words; `words` are all of them.
 
@@ -273,11 +295,14 @@ def _by_shape(base: str, rest: Sequence[Word]) -> Inside:
     return Inside((), tuple(found.writes), tuple(found.unproven), told=shape.trade, aims=aims)
 
 
+def gnu_name(program: str) -> str:
+    """A program's name without the `g` that GNU's have where the system has others."""
+    return program[1:] if program.startswith("g") and program[1:] in _GNU else program
+
+
 def _base(program: str) -> str:
-    """A program's name by which it is known: without its directory, and without the `g` that
-    GNU's have where the system has others."""
-    base = program.rpartition("/")[2]
-    return base[1:] if base.startswith("g") and base[1:] in _GNU else base
+    """The name by which it is known what a program does."""
+    return gnu_name(program.rpartition("/")[2])
 
 
 def _stem(base: str) -> str:
@@ -286,7 +311,7 @@ def _stem(base: str) -> str:
 
 
 def _shape(base: str, rest: Sequence[Word]) -> Shape:
-    if base in ("tar", "gtar", "bsdtar"):
+    if base in _TARS:
         modes = (one.value for one in (rest[:1] if rest else ()))
         options = (one.value for one in rest if one.value.startswith("-"))
         writes = any(TAR_WRITES.fullmatch(one) for one in (*modes, *options))

@@ -4,7 +4,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from posixpath import join
 
-from pluggableharness.kernel.policy.shell.programs import Inner, inside, program_name
+from pluggableharness.kernel.policy.shell.programs import (
+    Inner,
+    given_code,
+    inside,
+    may_wrap,
+    needs_subcommand,
+    program_name,
+)
 from pluggableharness.kernel.policy.shell.tree import Simple, simple_commands
 from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word
 
@@ -24,7 +31,9 @@ class Command:
     `substitutes` says that some of its words are made by another command, or by the wrapper
     that runs it, and are not known here. `env` is always empty, since an assignment makes the view
     unusable. `unproven` are its options of which nothing is known; conditions do not see them, but
-    an allow must hold their text.
+    an allow must hold their text. `known` is how many of `argv` stand before words that are not
+    known and may be any number; None where there are no such. `may_wrap` says that nothing is
+    known of the program, which may run its words.
     """
 
     program: str
@@ -33,6 +42,8 @@ class Command:
     substitutes: bool = False
     env: tuple[str, ...] = ()
     unproven: tuple[str, ...] = ()
+    known: int | None = None
+    may_wrap: bool = False
 
     def facts(self) -> dict[str, object]:
         """The command as conditions see it."""
@@ -53,6 +64,7 @@ class ShellView:
     the files of redirects, as written, and `writes` also those that programs known to write are
     given; `unexpected` are the ones of which no program's name tells, and `unsure` says why there
     may be more than these, or is empty. A wrapper stands among `commands` before what it runs.
+    `possible` are commands that a program of which nothing is known may run, with what they run.
     `moves` are where its changes of directory go to, as written; "" where one does not say.
     """
 
@@ -63,6 +75,7 @@ class ShellView:
     unexpected: tuple[str, ...] = ()
     unsure: str = ""
     moves: tuple[str, ...] = ()
+    possible: tuple[Command, ...] = ()
 
 
 @lru_cache(maxsize=512)
@@ -88,6 +101,7 @@ class _Gathered:
     unexpected: list[str] = field(default_factory=list)
     expected: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
+    possible: list[Command] = field(default_factory=list)
     unsure: str = ""
 
     def line(self, line: str, depth: int) -> None:
@@ -115,6 +129,7 @@ class _Gathered:
             unexpected=tuple(dict.fromkeys(unexpected)),
             unsure=self.unsure,
             moves=moves,
+            possible=tuple(self.possible),
         )
 
     def _command(
@@ -131,11 +146,33 @@ class _Gathered:
         loose = [one.value for one in words[1:] if not one.fixed]
         if (does.aims and completed) or any(path in one for path in written for one in loose):
             self.unsure = f"{program} writes files that the command does not name"
+        known = _known(words, simple, completed=completed)
+        if known == 1 and needs_subcommand(program):
+            raise NotUnderstood(f"{program} without a subcommand that is known")
+        wraps = may_wrap(program)
         self.commands.append(
-            Command(program, argv, tuple(simple.writes), unknown, unproven=does.unproven)
+            Command(
+                *(program, argv, tuple(simple.writes), unknown),
+                unproven=does.unproven,
+                known=known,
+                may_wrap=wraps,
+            )
         )
+        if wraps:
+            self._suppose(words, depth)
         for inner in does.inner:
             self._inner(inner, simple, depth + 1, completed)
+
+    def _suppose(self, words: tuple[Word, ...], depth: int) -> None:
+        """Read the code that words would run if the program before them ran them."""
+        for at in range(1, len(words) - 1):
+            if not given_code(words[at:]):
+                continue
+            name = words[at].value
+            for inner in inside(name, words[at:]).inner:
+                within = _Gathered()
+                within.line(inner.line or "", depth + 1)
+                self.possible += (*within.commands, *within.possible)
 
     def _inner(self, inner: Inner, simple: Simple, depth: int, completed: bool) -> None:
         if inner.line is not None:
@@ -151,6 +188,17 @@ class _Gathered:
             raise NotUnderstood("a redirect to a relative path beside a change of directory")
         if any("/" in one.program and one.program[0] != "/" for one in self.commands):
             raise NotUnderstood("a program by a relative path beside a change of directory")
+
+
+def _known(words: tuple[Word, ...], simple: Simple, *, completed: bool) -> int | None:
+    """How many words stand before those that xargs, find or another command supplies; a word
+    made by another command counts where a subcommand stands, and none behind it."""
+    fixed = [one.fixed for one in words]
+    if completed:
+        at = fixed.index(False) if False in fixed else len(fixed)
+        return 1 if at > 1 and words[1].value.startswith("-") else at
+    first = next((at for at in range(1, len(words)) if not words[at].value.startswith("-")), 0)
+    return 1 if simple.substitutes and first and not fixed[first] else None
 
 
 def _moved(paths: list[str], moves: tuple[str, ...]) -> list[str]:
