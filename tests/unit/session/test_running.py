@@ -9,7 +9,7 @@ from unit.turn.doubles import FakeFrontend, FakeProviders, ListModel, says
 
 from pluggableharness.kernel.domain.call import Call, ProposedCall
 from pluggableharness.kernel.domain.errors import RecordFailed, UsageError
-from pluggableharness.kernel.domain.message import Message, Role, ToolResult
+from pluggableharness.kernel.domain.message import Cut, Message, ModelReply, Role, ToolResult
 from pluggableharness.kernel.domain.news import SessionEnded
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
@@ -135,3 +135,18 @@ async def test_what_a_program_proposes_as_arguments_and_is_no_object_is_refused(
     assert isinstance(result.outcome, Failure)
     assert result.outcome.category is ErrorCategory.INVALID_ARGUMENTS
     assert "a Python" in result.outcome.message
+
+
+@pytest.mark.req("K33", "K36")
+@pytest.mark.parametrize("cut", list(Cut))
+async def test_an_end_whose_last_answer_was_cut_says_so(cut: Cut) -> None:
+    class Cutting:
+        name = "cutting"
+
+        async def reply(self, *given: Any) -> ModelReply:
+            return ModelReply(says("so far"), cut=cut)
+
+    model: Any = Cutting()
+    end = await session(model).run("go")
+    assert (end.status, end.reason) == (SessionStatus.COMPLETED, cut.value)
+    assert end.final_text == "so far"

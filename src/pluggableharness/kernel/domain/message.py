@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 
 from pluggableharness.kernel.domain.call import ProposedCall
 from pluggableharness.kernel.domain.outcome import Outcome
@@ -80,14 +81,25 @@ class Message:
         return tuple(block for block in self.blocks if isinstance(block, ProposedCall))
 
 
+_MOST_TOKENS = 2**53
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one model call; the cached ones are among those of the input."""
+    """Tokens of one model call; the cached ones are among those of the input.
+
+    A number that no count can be, which vendors and programs send too, is not known: it is 0.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if not _is_count(getattr(self, name)):
+                object.__setattr__(self, name, 0)
 
     def __add__(self, other: "Usage") -> "Usage":
         """The tokens of both."""
@@ -99,13 +111,34 @@ class Usage:
         )
 
 
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= _MOST_TOKENS
+
+
 NOTHING_USED = Usage()
+
+
+class Cut(Enum):
+    """Why a message is not all that the model had to say, in words for whoever reads it."""
+
+    LENGTH = "the answer was cut at the model's length limit"
+    FILTER = "the answer was cut by its vendor's content filter"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """One message of the model, and what it cost in tokens and dollars."""
+    """One message of the model, and what it cost in tokens and dollars.
+
+    `cut` is why its vendor ended it early; None for a whole one. A price that is no number of
+    dollars is not known: it is 0.
+    """
 
     message: Message
     usage: Usage = NOTHING_USED
     cost_usd: float = 0.0
+    cut: Cut | None = None
+
+    def __post_init__(self) -> None:
+        cost: object = self.cost_usd
+        if not isinstance(cost, int | float) or not 0 <= cost < inf:
+            object.__setattr__(self, "cost_usd", 0.0)

@@ -17,6 +17,7 @@ from pluggableharness.kernel.domain.profile import Profile
 from pluggableharness.kernel.models.answering import Answering, Candidate, Heard, Reach
 from pluggableharness.kernel.models.fault import FaultKind, ModelFault
 from pluggableharness.kernel.models.patience import PATIENT, Patience
+from pluggableharness.kernel.models.reachable import check_address, check_key
 
 VENDORS = ", ".join(vendor.value for vendor in Vendor)
 
@@ -163,6 +164,8 @@ class VendorModels:
                 f"{choice.name}: where is it? Write base_url into its block in agent.hcl, or set "
                 f"the environment variable {variable}, such as http://localhost:11434/v1"
             )
+        if address:
+            check_address(choice.name, "base_url" if choice.base_url else variable, address)
         return address
 
     def _key(self, choice: ModelChoice) -> tuple[str, str]:
@@ -178,8 +181,9 @@ class VendorModels:
         elif choice.vendor is Vendor.COMPATIBLE and choice.base_url:
             return "", ""
         for variable in variables:
-            if self._environment.get(variable):
-                return variable, self._environment[variable]
+            if key := self._environment.get(variable):
+                check_key(choice.name, variable, key)
+                return variable, key
         if choice.vendor is Vendor.COMPATIBLE:
             return "", ""
         raise UsageError(

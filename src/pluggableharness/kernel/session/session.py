@@ -58,6 +58,7 @@ class Session:
     bounds: Bounds = field(default_factory=Bounds)
     spending: Spending = field(default_factory=Spending)
     mode: Mode = field(default_factory=Mode)
+    warnings: Sequence[str] = ()
 
     _past: Past = field(init=False)
     _runner: "asyncio.Task[object] | None" = field(init=False, default=None)
@@ -172,8 +173,17 @@ class Session:
         self.record.started(self.working_directory, model)
         started = SessionStarted(self.id, self.working_directory, model)
         await self.ports.frontend.hear(started)
+        await self._warn()
         await self._ask_leave()
         await self._say(prompt)
+
+    async def _warn(self) -> None:
+        """Tell what was amiss when the session was opened, once."""
+        warnings, self.warnings = self.warnings, ()
+        for warning in warnings:
+            notice = Notice("warning", warning)
+            self.record.notice(notice)
+            await self.ports.frontend.hear(notice)
 
     async def _go_on(self, prompt: str) -> None:
         # Whether the model goes round in circles is judged anew: a person has looked at it.
@@ -188,6 +198,7 @@ class Session:
         self.record.resumed(model)
         await self.record.durable()
         await self.ports.frontend.hear(SessionStarted(self.id, self.working_directory, model))
+        await self._warn()
 
     async def _resume(self, before: RecordedSession, prompt: str | None) -> None:
         await self._file_resumed()
@@ -224,7 +235,8 @@ class Session:
                 continue
             if turn.done:
                 final = _final_text(turn.final) if turn.final else turn.message.text
-                return await self.finish(SessionStatus.COMPLETED, final_text=final)
+                cut = turn.cut.value if turn.cut is not None else ""
+                return await self.finish(SessionStatus.COMPLETED, cut, final)
             self._past.add(*self.history[-2:])
         return await self._last_turn(stop)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from pluggableharness.kernel.domain.call import Call, CallContext, RefusedCall
 from pluggableharness.kernel.domain.identity import ulid
-from pluggableharness.kernel.domain.message import Message
+from pluggableharness.kernel.domain.message import Cut, Message
 from pluggableharness.kernel.domain.news import CallRefused, MessageArrived, Notice, TextDelta
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import NEVER_SENT, Success
@@ -25,12 +25,14 @@ class TurnEnd:
     """What a turn came to.
 
     `done` says that the loop is over: the message held no call, or a call that terminates
-    the turn succeeded (K12), whose result `final` then is.
+    the turn succeeded (K12), whose result `final` then is. `cut` is why the message is not all
+    that the model had to say.
     """
 
     message: Message
     done: bool
     final: Success | None = None
+    cut: Cut | None = None
 
 
 async def run_turn(
@@ -45,11 +47,11 @@ async def run_turn(
     cancelled half way (K2). Raises ModelFailed and RecordFailed.
     """
     with ports.around(context):
-        message = await _ask_model(ports, context.turn_id, history, offered)
+        message, cut = await _ask_model(ports, context.turn_id, history, offered)
         if not message.calls:
             history.append(message)
-            return TurnEnd(message, done=True)
-        return await run_message(ports, context, history, offered, message)
+            return TurnEnd(message, done=True, cut=cut)
+        return await run_message(ports, context, history, offered, message, cut)
 
 
 async def run_message(
@@ -58,11 +60,12 @@ async def run_message(
     history: list[Message],
     offered: Sequence[Operation],
     message: Message,
+    cut: Cut | None = None,
 ) -> TurnEnd:
     """The steps of a turn once its message, which holds calls, is filed; else as `run_turn`."""
     calls = await vetted(
         ports.hooks,
-        _classify(ports, context, message, offered),
+        _naming_cut(_classify(ports, context, message, offered), cut),
         [proposed.name for proposed in message.calls],
     )
     results = Results(calls)
@@ -79,7 +82,7 @@ async def run_message(
 
 async def _ask_model(
     ports: TurnPorts, turn_id: str, history: Sequence[Message], offered: Sequence[Operation]
-) -> Message:
+) -> tuple[Message, Cut | None]:
     async def heard(piece: str | Notice) -> None:
         if isinstance(piece, Notice):
             ports.record.notice(piece)
@@ -90,12 +93,14 @@ async def _ask_model(
     name = ports.model.name
     read = await before_model(ports.hooks, history, name)
     reply = await ports.model.reply(read, offered, heard)
+    if reply.cut is not None:
+        await heard(Notice("warning", f"{reply.message.by or name}: {reply.cut.value}"))
     # The record has no other place that says which turn a message began.
     message = replace(reply.message, id=turn_id)
     ports.record.message(message, reply.usage, reply.cost_usd)
     await ports.frontend.hear(MessageArrived(turn_id, message, reply.usage, reply.cost_usd))
     await after_model(ports.hooks, message, name, reply)
-    return message
+    return message, reply.cut
 
 
 def _classify(
@@ -105,6 +110,14 @@ def _classify(
         classify(proposed, offered, call_id=ulid(), context=context, deadline_s=ports.deadline_s)
         for proposed in message.calls
     ]
+
+
+def _naming_cut(calls: list[Call | RefusedCall], cut: Cut | None) -> list[Call | RefusedCall]:
+    """The calls of a message; when it was cut within its last one, the refusal says so."""
+    if cut is None or not isinstance(last := calls[-1], RefusedCall):
+        return calls
+    told = f"{last.failure.message}\nThis call is not whole: {cut.value}. Write less at once."
+    return [*calls[:-1], replace(last, failure=replace(last.failure, message=told))]
 
 
 async def _tell_refused(

@@ -4,9 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-import httpx2
 from pydantic_ai.direct import model_request_stream
-from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import (
     InstructionPart,
     ModelResponse,
@@ -22,7 +20,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from pluggableharness.kernel.codec.json_text import unicode_text
-from pluggableharness.kernel.domain.message import Message, ModelReply, Usage
+from pluggableharness.kernel.domain.message import Cut, Message, ModelReply, Usage
 from pluggableharness.kernel.domain.naming import vendor_name
 from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Operation
@@ -79,7 +77,8 @@ class VendorModel:
         message = message_of(response, names, self.name)
         if not message.text and not message.calls:
             raise said_nothing(self.name, str(_details(response).get("finish_reason", "")))
-        return ModelReply(message, _usage(response), await self._cost_usd(response, heard))
+        cost_usd = await self._cost_usd(response, heard)
+        return ModelReply(message, _usage(response), cost_usd, _cut(response))
 
     def definitions(
         self, history: Sequence[Message], offered: Sequence[Operation]
@@ -106,7 +105,7 @@ class VendorModel:
         """What the message cost, by a list of prices that comes with the library."""
         try:
             return float(response.cost().total_price)
-        except (LookupError, ValueError, AssertionError):
+        except Exception:  # noqa: S110  # whatever it makes of counts that are none
             pass
         if not self._price_missing:
             self._price_missing = True
@@ -130,10 +129,11 @@ class _Asking:
         model = self.model
         tools, settings = model.definitions(self.history, self.offered)
         told = unicode_text(self.instructions)
+        messages = library_messages(self.history, Recipient(model.name, model.library.system))
         try:
             async with model_request_stream(
                 model.library,
-                library_messages(self.history, Recipient(model.name, model.library.system)),
+                messages,
                 model_settings=settings,
                 model_request_parameters=ModelRequestParameters(
                     function_tools=tools,
@@ -146,7 +146,8 @@ class _Asking:
                     if text:
                         yield text
                 self.response = stream.get()
-        except (AgentRunError, UserError, httpx2.HTTPError) as error:
+        except Exception as error:
+            # A vendor that answers what its library does not expect makes it raise anything.
             raise model.fault(error) from error
 
 
@@ -169,6 +170,13 @@ def _is_whole(response: ModelResponse) -> bool:
     details = _details(response)
     said = bool(details.get("finish_reason")) or response.finish_reason == "content_filter"
     return response.state == "complete" and said
+
+
+_CUTS = {"length": Cut.LENGTH, "content_filter": Cut.FILTER}
+
+
+def _cut(response: ModelResponse) -> Cut | None:
+    return _CUTS.get(response.finish_reason or "")
 
 
 def _usage(response: ModelResponse) -> Usage:
