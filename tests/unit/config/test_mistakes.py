@@ -71,6 +71,49 @@ def test_a_broken_line_where_a_secret_may_stand_is_not(outer: str) -> None:
     assert "sk-live" not in str(caught.value)
 
 
+@pytest.mark.req("F1", "K7")
+@pytest.mark.parametrize(
+    ("when", "field", "near"),
+    [
+        ("commands.all(c, c.progam == 'ls')", "progam", "program"),
+        ("commands.exists(x, x.argv[0] == 'a' && x . agrv.size() > 1)", "agrv", "argv"),
+        ("commands[0].programm == 'ls'", "programm", "program"),
+        ("commands.filter(c, c.rediects_to.size() > 0).size() == 0", "rediects_to", "redirects_to"),
+    ],
+)
+def test_a_field_that_no_command_has_is_warned_of_with_the_one_that_was_meant(
+    when: str, field: str, near: str
+) -> None:
+    text = f'\npolicy "a" {{\n  match  = {{ provider = "exec" }}\n  when   = "{when}"\n'
+    (warning,) = read(text + '  action = "ask"\n}\n').warnings
+    assert warning == f"agent.hcl:4:12: no command has a field '{field}'; did you mean {near}?"
+
+
+@pytest.mark.req("F1", "K7")
+@pytest.mark.parametrize(
+    "when",
+    [
+        "commands.all(c, c.program == 'c.progam' && c.argv.all(a, a.startsWith('x')))",
+        "commands.all(c, c.program == 'x') && [{'b': 1}].all(c, c.b == 1)",
+        "commands.all(c, c.substitutes || c.env == [] || c.redirects_to == [])",
+    ],
+)
+def test_what_may_be_a_field_of_something_else_is_not(when: str) -> None:
+    head = 'policy "a" {\n match = { provider = "exec" }\n action = "ask"\n'
+    text = f'{head} when = "{when}"\n}}\n'
+    assert read(text).warnings == ()
+
+
+@pytest.mark.req("F1", "F9")
+def test_a_tool_of_a_provider_that_may_be_a_slip_is_warned_of() -> None:
+    text = 'agent_profile "default" {\n  tools = ["filesytem.*", "exec.bash", "jira.*"]\n}\n'
+    (warning,) = read(text).warnings
+    assert warning == (
+        "agent.hcl:2:12: no provider 'filesytem' is loaded, so 'filesytem.*' offers nothing; "
+        "did you mean filesystem?"
+    )
+
+
 @pytest.mark.req("F1")
 def test_a_mistake_shows_its_line_and_points_at_the_text() -> None:
     with pytest.raises(ConfigError) as caught:

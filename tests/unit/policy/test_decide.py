@@ -123,9 +123,13 @@ def test_with_nobody_to_ask_the_denial_says_how_to_allow_the_call() -> None:
 @pytest.mark.parametrize(
     ("of", "arguments", "condition"),
     [
-        (BASH, {"command": "make test"}, r'arguments.command == \"make test\"'),
-        (BASH, {"command": "for x in a; do rm $x; done"}, r'arguments.command == \"for x in a; do '),
-        (WRITE, {"path": "a/b.txt"}, r'p in [\"a/b.txt\"]'),
+        (BASH, {"command": "make test"}, r"arguments.command == \"make test\""),
+        (
+            BASH,
+            {"command": "for x in a; do rm $x; done"},
+            r"arguments.command == \"for x in a; do ",
+        ),
+        (WRITE, {"path": "a/b.txt"}, r"p in [\"a/b.txt\"]"),
     ],
 )
 def test_the_rule_that_such_a_denial_shows_allows_no_more_than_the_gate_would_offer(

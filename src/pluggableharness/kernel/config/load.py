@@ -13,6 +13,7 @@ from pluggableharness.kernel.config.config import (
     Hook,
     Known,
     OriginKind,
+    Profile,
     ProviderConfig,
     Settings,
 )
@@ -28,6 +29,7 @@ from pluggableharness.kernel.config.syntax import Block, Body
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.verdict import Reviewer
 from pluggableharness.kernel.policy import Rule
+from pluggableharness.kernel.schema.nearest import close
 
 FILE_NAME: Final = "agent.hcl"
 
@@ -149,11 +151,14 @@ def _load(
     built_in = [one.name for one in providers if one.origin.kind is OriginKind.BUILTIN]
     loaded = {name: known[name] for name in built_in if name in known}
     settings = next(iter(blocks["settings"]), None)
+    found_rules = rules(reading, blocks["policy"], _there(known, providers))
+    profiles = {one.labels[0]: profile(reading, one, loaded) for one in blocks["agent_profile"]}
+    _warn_of_slips(reading, profiles.values(), [one.name for one in providers])
     config = Config(
         path,
         providers,
-        rules(reading, blocks["policy"], _there(known, providers)),
-        {one.labels[0]: profile(reading, one, loaded) for one in blocks["agent_profile"]},
+        found_rules,
+        profiles,
         _hooks(reading, blocks["hook"], providers),
         _settings(reading, settings.body) if settings else Settings(),
         tuple(reading.warnings),
@@ -179,6 +184,19 @@ def _there(known: Mapping[str, Known], providers: Iterable[ProviderConfig]) -> T
             for operation, arguments in one.arguments.items()
         },
     )
+
+
+def _warn_of_slips(reading: Reading, profiles: Iterable[Profile], loaded: list[str]) -> None:
+    """Warn of tools whose provider is not loaded, where one that is has nearly its name (F9)."""
+    for one in profiles:
+        for tool, place in zip(one.tools, one.places, strict=True):
+            provider = tool.partition(".")[0]
+            near = None if provider in loaded else close(provider, loaded)
+            if near is not None:
+                reading.warnings.append(
+                    f"{place}: no provider '{provider}' is loaded, so '{tool}' offers nothing; "
+                    f"did you mean {near}?"
+                )
 
 
 def _check_reviewers(reading: Reading, blocks: list[Block], config: Config) -> None:

@@ -21,6 +21,7 @@ from pluggableharness.kernel.domain.verdict import Reviewer
 from pluggableharness.kernel.policy import (
     Action,
     BadCondition,
+    Command,
     Example,
     Position,
     Rule,
@@ -29,7 +30,9 @@ from pluggableharness.kernel.policy import (
     without_match,
     wrong_examples,
 )
+from pluggableharness.kernel.schema.nearest import nearest
 
+_COMMAND_FIELDS: Final = tuple(Command("", ()).facts())
 _FIELDS: Final = ("tool_name", "provider", "risk", "kind")
 
 E_ = TypeVar("E_", bound=Enum)
@@ -107,10 +110,15 @@ def _when(
     if text is None or setting is None:
         return ""
     try:
-        asked = compiled(text).arguments
+        condition = compiled(text)
     except BadCondition as bad:
         reading.wrong(_within(reading, setting.value.span, text, bad), f"'when': {bad}")
         return text
+    asked = condition.arguments
+    for name in sorted(condition.command_fields.difference(_COMMAND_FIELDS)):
+        # No mistake for certain: this goes by the text of the condition alone.
+        where, near = reading.source.where(setting.value.span), nearest(name, _COMMAND_FIELDS)
+        reading.warnings.append(f"{where}: no command has a field '{name}'; did you mean {near}?")
     if there is not None:
         names, providers = match.get("tool_name", ()), match.get("provider", ())
         for problem in argument_problems(asked, names, providers, there):

@@ -37,6 +37,12 @@ _FUNCTIONS = frozenset(
 _BOUND = re.compile(
     r"\.\s*(?:all|exists|exists_one|existsOne|map|filter)\s*\(\s*([A-Za-z_]\w*)\s*,"
 )
+_COMMAND = re.compile(
+    r"(?<![\w.])commands\s*\.\s*(?:all|exists|exists_one|existsOne|map|filter)"
+    r"\s*\(\s*([A-Za-z_]\w*)\s*,"
+)
+_FIELD = r"\s*\.\s*([A-Za-z_]\w*)\b(?!\s*\()"
+_INDEXED = re.compile(rf"(?<![\w.])commands\s*\[[^\[\]]*\]{_FIELD}")
 _ARGUMENT = re.compile(r"(?<![\w.])arguments\s*\.\s*([A-Za-z_]\w*)\b(?!\s*\()")
 _PLACE = re.compile(r"ERROR: <input>:(\d+):(\d+): (?:Syntax error: )?([^\n]*)")
 _STRING = re.compile(r"""[rR]?("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""")
@@ -64,7 +70,8 @@ class Condition:
     looks at what a shell command writes by redirect, and at words that another command makes;
     `texts` are the strings written in it, without their quotes; `arguments` the names of the
     call's arguments that it asks for, where they are written as `arguments.NAME`. `matches_words`
-    says that it holds patterns and looks at the words of commands.
+    says that it holds patterns and looks at the words of commands; `command_fields` are the
+    fields asked of a name that stands for nothing but a command.
     """
 
     text: str
@@ -75,6 +82,7 @@ class Condition:
     matches_words: bool
     texts: frozenset[str]
     arguments: frozenset[str]
+    command_fields: frozenset[str]
     _program: "Program"
 
     def holds(self, context: "Context") -> bool:
@@ -114,7 +122,10 @@ def compiled(text: str) -> Condition:
     substitutes = _names(bare, "substitutes")
     matches = _names(bare, "matches") and _names(bare, "argv")
     arguments = frozenset() if "arguments" in bound else frozenset(_ARGUMENT.findall(bare))
-    return Condition(text, needs, files, writes, substitutes, matches, texts, arguments, program)
+    fields = _command_fields(bare)
+    return Condition(
+        *(text, needs, files, writes, substitutes, matches, texts, arguments, fields, program)
+    )
 
 
 def context(variables: Mapping[str, object]) -> "Context":
@@ -126,6 +137,15 @@ def context(variables: Mapping[str, object]) -> "Context":
         raise
     except BaseException as failure:
         raise Unanswerable(_first_line(failure)) from failure
+
+
+def _command_fields(text: str) -> frozenset[str]:
+    bound, found = _BOUND.findall(text), set(_INDEXED.findall(text))
+    commands = _COMMAND.findall(text)
+    for name in set(commands):
+        if bound.count(name) == commands.count(name):
+            found.update(re.findall(rf"(?<![\w.]){re.escape(name)}{_FIELD}", text))
+    return frozenset(found)
 
 
 def _names(text: str, field: str) -> bool:
