@@ -1,6 +1,7 @@
 """What the harness and git act on later is not for a sandboxed command to change (K5a, C14)."""
 
 import asyncio
+import json
 import os
 from pathlib import Path
 
@@ -125,6 +126,10 @@ async def test_it_is_undone_after_a_command_that_ran_out_of_time_too(
     assert outcome.error and not (tmp_path / "agent.hcl").exists()
 
 
+BARE = (
+    "printf '[core]\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = touch ran\\n"
+    "[alias]\\n\\tst = !touch ran\\n' >config;"
+)
 EVIL = [
     "mkdir -p .git/hooks && echo 'touch ran' >.git/hooks/post-checkout && chmod +x .git/hooks/*",
     "git config core.fsmonitor 'touch ran'",
@@ -139,6 +144,12 @@ EVIL = [
     "mv .git real; echo 'gitdir: real' >.git; git config core.fsmonitor 'touch ran'",
     "mv .git real; ln -s real .git; git config core.fsmonitor 'touch ran'",
     "mv .git/* .; rmdir .git; git config core.bare false; git config core.fsmonitor 'touch ran'",
+    f"rm -r .git; {BARE} mkdir objects refs; ln -s refs/heads/nope HEAD",
+    f"rm -r .git; {BARE} mkdir -p c/objects c/refs; mv config c; echo c >commondir; "
+    "ln -s refs/heads/nope HEAD",
+    f"rm -r .git; {BARE} mkdir -p c/objects c/refs; cp config c; mv config config.worktree; "
+    "git config -f c/config extensions.worktreeConfig true; echo c >commondir; "
+    "echo 'ref: refs/heads/x' >HEAD",
 ]
 
 
@@ -150,7 +161,7 @@ async def test_a_repository_that_a_command_makes_runs_nothing(
 ) -> None:
     note = (await bash(tool, f"git init -q && {evil}; true")).payload.get("note", "")
     assert "refused-" in note
-    for command in ("status", "log", "fetch origin", "checkout -b x"):
+    for command in ("status", "st", "log", "fetch origin", "checkout -b x"):
         process = await asyncio.create_subprocess_exec(
             "git", "-C", str(tmp_path), *command.split(),
             env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
@@ -247,3 +258,102 @@ async def test_another_name_of_a_guarded_file_changes_nothing(
     before = (tmp_path / ".git/config").read_text()
     await bash(tool, "ln .git/config x && printf '[core]\\n\\tpager = evil\\n' >>x")
     assert (tmp_path / ".git/config").read_text() == before
+
+
+async def test_a_folder_with_a_head_of_its_own_becomes_no_repository(
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    """What was there stays; what makes a repository of it does not."""
+    (tmp_path / "HEAD").write_text("ref: refs/heads/x\n")
+    await bash(tool, "mkdir objects refs; echo . >commondir")
+    assert (tmp_path / "HEAD").exists()
+    assert not (tmp_path / "commondir").exists()
+    assert not ((tmp_path / "objects").exists() and (tmp_path / "refs").exists())
+
+
+ELSEWHERE = {
+    "a file": "git init -q; mv .git .bare; echo 'gitdir: ./.bare' >.git",
+    "a file that leads two steps down": "git init -q; mkdir a; mv .git a/.bare; "
+    "echo 'gitdir: a/.bare' >.git",
+    "a link": "git init -q; mv .git .bare; ln -s .bare .git",
+    "a worktree's": "git init -q .bare; git -C .bare -c user.name=a -c user.email=a@b commit -q "
+    "--allow-empty -m x; mv .bare/.git x; rmdir .bare; mv x .bare; "
+    "mkdir -p .bare/worktrees/w; echo ../.. >.bare/worktrees/w/commondir; "
+    "cp .bare/HEAD .bare/worktrees/w; echo 'gitdir: .bare/worktrees/w' >.git",
+    "the folder itself": "git init -q --bare .; git config core.bare false; "
+    "git config core.worktree .; mkdir -p .bare; cp config .bare",
+}
+SPOILING = [
+    "printf '[core]\\n\\tfsmonitor = touch ran\\n' | tee -a {git}/config",
+    "mkdir -p {git}/hooks; printf '#!/bin/sh\\ntouch ran\\n' >{git}/hooks/post-index-change; "
+    "chmod +x {git}/hooks/post-index-change",
+    "cp -r {git} other; rm -rf {git}; mv {git} gone; mv other {git}; "
+    "git config -f {git}/config core.fsmonitor 'touch ran'",
+    "cp -r {top} other; mv {top} gone; mv other {top}; "
+    "git config -f {git}/config core.fsmonitor 'touch ran'",
+    "mkdir -p evil; cp -r {git}/. evil; git config -f evil/config core.fsmonitor 'touch ran'; "
+    "echo $PWD/evil >{git}/commondir",
+]
+
+
+@pytest.mark.parametrize("spoiling", SPOILING)
+@pytest.mark.parametrize("what", ELSEWHERE)
+async def test_a_repository_that_git_leads_to_is_held_where_it_is(
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+    what: str,
+    spoiling: str,
+) -> None:
+    await run("bash", "-c", ELSEWHERE[what], cwd=tmp_path)
+    git = "a/.bare" if "two" in what else "." if "itself" in what else ".bare"
+    top = "a" if "two" in what else "config" if "itself" in what else ".bare"
+    await bash(tool, spoiling.format(git=git, top=top))
+    await run("bash", "-c", "touch f; git add f; git status; git status", cwd=tmp_path)
+    assert not (tmp_path / "ran").exists()
+
+
+STARTED = "tools/deep/review.sh"
+REWRITING = [
+    "echo theirs >{path}",
+    "rm {path}; echo theirs >{path}",
+    "mv {path} x; echo theirs >{path}",
+    "mkdir y; echo theirs >y/review.sh; mv tools/deep z; mv y tools/deep",
+    "mv tools z; mkdir -p tools/deep; echo theirs >{path}",
+    "mv tools z; ln -s z tools; echo theirs >z/deep/review.sh",
+    "ln {path} x; echo theirs >x",
+]
+
+
+@pytest.mark.parametrize("rewriting", REWRITING)
+async def test_what_the_harness_starts_is_not_rewritten(
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rewriting: str,
+) -> None:
+    path = tmp_path / STARTED
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    monkeypatch.setenv("PLUGGABLEHARNESS_GUARDED", json.dumps([str(path), "/elsewhere/x"]))
+    await bash(tool, rewriting.format(path=STARTED))
+    assert path.read_text() == "mine"
+
+
+async def test_what_the_harness_would_start_is_not_put_there(
+    tool: Tool,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PLUGGABLEHARNESS_GUARDED", json.dumps([str(tmp_path / STARTED)]))
+    await bash(tool, f"mkdir -p tools/deep; echo theirs >{STARTED}")
+    assert not (tmp_path / STARTED).exists()
+
+
+async def run(*argv: str, cwd: Path) -> None:
+    """A command of the person's own, outside of every sandbox."""
+    process = await asyncio.create_subprocess_exec(
+        *argv, cwd=cwd, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+        stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    await asyncio.wait_for(process.wait(), 60)

@@ -18,6 +18,7 @@ from pluggableharness.kernel.config.git_config import Distrusted
 from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules
 from pluggableharness.kernel.config.lock import LOCK_NAME, pinned_digests, read_lock
 from pluggableharness.kernel.config.project import project_config, shown_path
+from pluggableharness.kernel.configured import believed_files
 from pluggableharness.kernel.domain.call import Call, CallContext
 from pluggableharness.kernel.domain.event import EventKind
 from pluggableharness.kernel.domain.operation import Operation, Schema, SchemaType
@@ -71,7 +72,7 @@ def _present(directory: Path) -> tuple[tuple[Rule, ...], Terms]:
     pinned = pinned_digests(read_lock(lock, shown_path(lock)) if config else {})
     grants = _standing(granted_rules(granted, shown_path(granted)), pinned)
     rules = (*(config.rules if config else ()), *grants)
-    files = frozenset({str(granted), *([str(config.path)] if config else [])})
+    files = believed_files(config, directory) if config else frozenset({str(granted)})
     gate_reads = config.settings.gate_reads if config else False
     terms = Terms(
         Asking.PERSON,

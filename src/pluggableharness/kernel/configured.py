@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from pluggableharness.kernel.config.commands import files_of
 from pluggableharness.kernel.config.config import Config, Hook, OriginKind, ProviderConfig
 from pluggableharness.kernel.config.config import Profile as WrittenProfile
 from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules, keeper
@@ -102,9 +103,11 @@ def setup_of(
     retries = config.settings.retry
     root = str(config.path.parent)
     profiles = {name: _agent(written, retries, root) for name, written in config.profiles.items()}
+    believed = believed_files(config, directory)
+    specs = (_spec(one, gate.found[one.name], environment) for one in config.providers)
     return Setup(
         directory,
-        tuple(_spec(one, gate.found[one.name], environment) for one in config.providers),
+        tuple(replace(spec, guarded=tuple(sorted(believed))) for spec in specs),
         rules=(*config.rules, *granted_rules(granted, shown_path(granted))),
         profile=_profile(config, profiles, profile),
         profiles=tuple(profiles.values()),
@@ -117,17 +120,22 @@ def setup_of(
         gate_reads=config.settings.gate_reads,
         telemetry=config.settings.telemetry,
         hooks=tuple(map(_subscription, config.hooks)),
-        policy_files=frozenset({str(config.path), str(granted), *_reviewing(config)}),
+        policy_files=believed,
         keep_grant=keeper(granted, shown_path(granted)),
         admit=partial(_admit, config, gate),
     )
 
 
-def _reviewing(config: Config) -> Iterator[str]:
-    """The files by which reviewers judge: whoever writes them decides (K5a, K8)."""
-    for rule in config.rules:
-        command = rule.reviewer.command if rule.reviewer else ()
-        yield from (word for word in command if word.startswith("/"))
+def believed_files(config: Config, directory: Path) -> frozenset[str]:
+    """The files that rules come from, and that reviewers and providers are started from.
+
+    Whoever writes them decides, or runs outside of every sandbox (K5a, K8, C14).
+    """
+    commands = [rule.reviewer.command for rule in config.rules if rule.reviewer]
+    commands += [one.origin.command for one in config.providers]
+    folders = (config.path.parent, directory)
+    started = (file for command in commands for file in files_of(command, folders))
+    return frozenset((str(config.path), str(config.path.parent / GRANTED_NAME), *started))
 
 
 def _profile(config: Config, profiles: Mapping[str, Profile], name: str) -> Profile:

@@ -13,6 +13,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from pluggableharness.kernel.config.git_config import Distrusted
+from pluggableharness.kernel.config.git_places import git_directories
 from pluggableharness.kernel.config.instructions import instructions
 from pluggableharness.kernel.config.lock import operation_digest
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
@@ -222,7 +223,7 @@ class Kernel:
             self._processes,
             record,
             member.frontend,
-            decide=lambda call: approvals.decide(call, self._terms(self._asking_of(member))),
+            decide=lambda call: approvals.decide(call, self._terms(self._asking_of(member), call)),
             deadline_s=self._deadline_s,
             retries=member.profile.retries,
             locate=located,
@@ -366,9 +367,12 @@ class Kernel:
             return Asking.ALLOW_ALL
         return Asking.PERSON if member.frontend.attended else Asking.NOBODY
 
-    def _terms(self, asking: Asking) -> Terms:
+    def _terms(self, asking: Asking, call: Call | None = None) -> Terms:
         gate_reads = self._setup.gate_reads
-        return Terms(asking, gate_reads, self._policy_files, self._distrusted, operation_digest)
+        believed = self._policy_files
+        if call is None or call.operation.kind is Kind.RESOURCE:
+            believed |= git_directories(self._setup.working_directory)
+        return Terms(asking, gate_reads, believed, self._distrusted, operation_digest)
 
     def _deadline_s(self, operation: Operation) -> float | None:
         setup = self._setup

@@ -21,6 +21,9 @@ APP_PROTOCOL_VERSION: Final = 1
 PROTOCOL: Final = "grpc"
 """The only transport spoken here; go-plugin's other one is `netrpc`."""
 
+GUARDED_VARIABLE: Final = "PLUGGABLEHARNESS_GUARDED"
+"""Names files that the host starts or believes, as a list of absolute paths in JSON (C14)."""
+
 COOKIE_VARIABLE: Final = "PLUGGABLEHARNESS_AGENT_PLUGIN"
 COOKIE_VALUE: Final = "pluggableharness-agent-v1-a6f3c9d2-plugin-handshake"
 """Not a secret: it tells a plugin that a host started it and not a person at a prompt."""

@@ -40,6 +40,38 @@ def test_who_writes_a_reviewers_files_is_asked_about_it(tmp_path: Path) -> None:
     assert str(tmp_path / "scripts" / "review.py") in setup.policy_files
 
 
+@pytest.mark.req("K5a", "K8", "C14")
+def test_whatever_a_configuration_starts_below_the_project_is_believed_later(
+    tmp_path: Path,
+) -> None:
+    """Programs and the files among their words, of reviewers, providers and MCP servers."""
+    for name in ("review.sh", "p/main.py", "p/rules.txt", "p/prog", "m/server.py", "m/more.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "agent.hcl").write_text(
+        """
+        required_providers {
+          one = { source = ["python3", "-I", "p/main.py", "--rules=p/rules.txt", "p"] }
+          two = { source = "./p/prog" }
+          three = { source = "mcp", command = ["python3", "./m/server.py", "m/more.json", "-v"] }
+        }
+        policy "r" {
+          match    = { risk = "critical" }
+          action   = "review"
+          reviewer = ["./review.sh"]
+        }
+        """
+    )
+    setup = setup_of(file_config(tmp_path / "agent.hcl", tmp_path, {}), tmp_path, {})
+    below = {file.removeprefix(f"{tmp_path}/") for file in setup.policy_files}
+    expected = {"agent.hcl", ".agent/granted.hcl", "review.sh", "p/main.py", "p/rules.txt"}
+    assert expected | {"p/prog", "m/server.py", "m/more.json"} == {
+        file for file in below if not file.startswith("/")
+    }
+    assert all(set(one.guarded) == setup.policy_files for one in setup.providers)
+
+
 @pytest.mark.req("K8", "F1", "F11")
 @pytest.mark.parametrize(
     ("reviewer", "said"),

@@ -243,3 +243,23 @@ def test_the_name_of_a_declared_argument_is_no_path() -> None:
     takes = Schema(SchemaType.OBJECT, properties={"agent.hcl": Schema(SchemaType.STRING)})
     assert protected_write(call(operation("set", takes=takes), **{"agent.hcl": "x"})) is None
     assert protected_write(call(operation("set"), **{"agent.hcl": "x"})) is not None
+
+
+@pytest.mark.req("K5a", "C14")
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        *(("tools/review.sh", True), ("./tools/../tools/review.sh", True)),
+        *((".bare", True), (".bare/hooks/pre-commit", True), (".bare/config", True)),
+        *(("tools", False), ("tools/review.sh2", False), (".barely/x", False), ("x", False)),
+    ],
+)
+def test_what_is_believed_or_started_later_is_asked_about_with_all_that_is_below_it(
+    path: str, asked: bool
+) -> None:
+    schema = Schema(SchemaType.OBJECT, properties={"path": Schema(SchemaType.STRING)})
+    made = call(replace(WRITE, input_schema=schema), path=path)
+    made = replace(made, context=CallContext("s", "t", "/work/project"))
+    files = frozenset(["/work/project/tools/review.sh", "/work/project/.bare"])
+    assert (protected_write(made, files) is not None) is asked
+    assert protected_write(made, files, frozenset([path])) is None

@@ -1,7 +1,8 @@
 """Commands that a configuration names: where their programs and files are (F3, K8)."""
 
 import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 
@@ -15,6 +16,25 @@ def located(root: Path, words: Sequence[str]) -> tuple[str, ...]:
     if "/" in program:
         program = os.path.normpath(root / Path(program).expanduser())
     return (program, *(_argument(root, word) for word in arguments))
+
+
+def files_of(words: Sequence[str], folders: Iterable[Path]) -> Iterator[str]:
+    """The files that a located command is made of, so far as its words name them (K5a, C14).
+
+    A relative word, also behind a `=`, is looked for in each of `folders`. A folder is none:
+    it may as well be what the program works on.
+    """
+    if not words:
+        return
+    program = shutil.which(words[0])
+    if program is not None:
+        yield os.path.abspath(program)
+    for word in words:
+        for text in filter(None, (word, word.partition("=")[2])):
+            for folder in folders:
+                path = os.path.normpath(folder / text)
+                if os.path.isfile(path) or (word.startswith("/") and not os.path.isdir(path)):
+                    yield path
 
 
 def command_problem(root: Path, words: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ not needed here, so that its import can happen while the process starts.
 """
 
 import asyncio
+import json
 import os
 import subprocess
 from typing import Any, Final
@@ -15,6 +16,7 @@ from pluggableharness.kernel.plugins.meeting import MeetingPlace, clear_abandone
 from pluggableharness.kernel.plugins.output import FirstLine, PipeReader
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.wire.handshake import (
+    GUARDED_VARIABLE,
     Handshake,
     HandshakeError,
     Network,
@@ -80,7 +82,7 @@ async def _start(spec: ProviderSpec, place: MeetingPlace, first_line: FirstLine)
     try:
         process = await guard.start(
             spec.command,
-            env=plugin_environment(os.environ, place.path, spec.environment),
+            env=plugin_environment(os.environ, place.path, _named(spec)),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             grace_s=_KILL_GRACE_S,
@@ -94,6 +96,11 @@ async def _start(spec: ProviderSpec, place: MeetingPlace, first_line: FirstLine)
     assert process.stdout is not None
     stdout = PipeReader(process.stdout, first_line.add)
     return Launched(Life(spec.name, process, secrets), place, stdout)
+
+
+def _named(spec: ProviderSpec) -> dict[str, str]:
+    guarded = {GUARDED_VARIABLE: json.dumps(spec.guarded)} if spec.guarded else {}
+    return {**spec.environment, **guarded}
 
 
 async def _first_line(life: Life, first_line: FirstLine, timeout_s: float) -> bytes:

@@ -26,7 +26,8 @@ class ProviderSpec:
     `command` is a program and its arguments, never a line for a shell. `config` is its
     decoded block (P28), which `judge` holds against the settings that the provider declares,
     naming every problem; `environment` is what it gets beside the few inherited variables.
-    `disabled` names operations that it declares and that are not offered.
+    `disabled` names operations that it declares and that are not offered. `guarded` are files
+    that nothing which it runs may change, since they are believed or started later (C14).
     """
 
     name: str
@@ -35,4 +36,5 @@ class ProviderSpec:
     environment: Mapping[str, str] = field(default_factory=dict)
     instance: Instance = Instance.SHARED
     disabled: tuple[str, ...] = ()
+    guarded: tuple[str, ...] = ()
     judge: Judge = field(default=setting_problems, compare=False, repr=False)

@@ -43,10 +43,11 @@ class Terms:
     """Under what policy applies in a session.
 
     `gate_reads` asks about data sources and interactive calls where a rule says so, instead
-    of denying them (K6). `policy_files` are the absolute paths of the files that rules come
-    from (K5a). `distrusted` tells of command lines that do more than their words say: of git's,
-    where its configuration runs programs and no sandbox is known to hold them (K7).
-    `digest` is that of what an operation declares, by which grants are bound to it (F4).
+    of denying them (K6). `policy_files` are the absolute paths of what is believed or started
+    later: files, and folders with all in them (K5a). `distrusted` tells of command lines that do
+    more than their words say: of git's, where its configuration runs programs and no sandbox is
+    known to hold them (K7). `digest` is that of what an operation declares, by which grants are
+    bound to it (F4).
     """
 
     asking: Asking

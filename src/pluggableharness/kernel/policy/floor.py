@@ -5,6 +5,7 @@ programs write is not seen here, only what its redirects do.
 """
 
 import re
+from collections.abc import Iterator
 from posixpath import normpath
 
 from pluggableharness.kernel.domain.call import Call
@@ -23,6 +24,7 @@ _REDIRECT_TO_PROTECTED = re.compile(r"\.git|git~1|\.agent|agent\.hcl")
 """What a command line that is not understood may write to: its text is all there is to go by."""
 
 _RULES = "holds the rules by which calls are judged"
+_BELIEVED = "is believed or started later by the harness or by git"
 
 _NOBODY: frozenset[str] = frozenset()
 
@@ -32,9 +34,9 @@ def protected_write(
 ) -> str | None:
     """Why a resource call is at least ask: the path that it writes and what that holds.
 
-    None when it writes to no protected path, or is no resource. `policy_files` are the absolute
-    paths of the files that rules are loaded from; `named` are texts of the rule that allows the
-    call, which speaks knowingly of a path that is among them.
+    None when it writes to no protected path, or is no resource. `policy_files` are absolute paths
+    of files, and of folders with all in them, that are believed or started later; `named` are
+    texts of the rule that allows the call, which speaks knowingly of a path that is among them.
     """
     if call.operation.kind is not Kind.RESOURCE:
         return None
@@ -79,8 +81,8 @@ def _suspicious(line: str) -> str | None:
 
 def _protection(absolute: str, policy_files: frozenset[str]) -> str | None:
     """What an absolute path without `..` is that protects it; None when nothing does."""
-    if absolute in policy_files:
-        return _RULES
+    if policy_files and not policy_files.isdisjoint(_upward(absolute)):
+        return _BELIEVED
     folded = _folded(absolute)
     if "git" not in folded and "agent" not in folded:
         return None  # nearly every call: the rest costs ten times as much
@@ -92,6 +94,13 @@ def _protection(absolute: str, policy_files: frozenset[str]) -> str | None:
     if steps[-1] == "agent.hcl":
         return _RULES
     return None
+
+
+def _upward(absolute: str) -> Iterator[str]:
+    """A path and the folders that it is below, but for the root."""
+    while absolute:
+        yield absolute
+        absolute = absolute.rpartition("/")[0]
 
 
 def _is_output(steps: list[str]) -> bool:

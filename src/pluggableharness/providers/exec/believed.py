@@ -2,7 +2,8 @@
 
 Names the files and says what is to be done about each. Under bubblewrap most are mounted so that
 no command can change them; the rest, and all of them under Landlock, is compared and put back
-once a command has ended (`undoing`). Only the system itself is asked: no link is followed.
+once a command has ended (`undoing`). The way to each is held as well, since who renames a folder
+takes along what is in it.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from pluggableharness.providers.exec.git_places import BARE, GIT, git_directories, looks_bare
+
 RULES: Final = "agent.hcl"
 STEERING: Final = ".agent"
-GIT: Final = ".git"
-HEAD: Final = "HEAD"
 HOOKS: Final = "hooks"
 OF_GIT: Final = ("config", "config.worktree", "commondir", HOOKS)
 """Below `.git`: what names programs, and what leads git to another such file."""
@@ -72,71 +73,121 @@ def folders_to_hold(roots: Sequence[Path], here: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((*roots, *inner)))
 
 
-def by_mounts(folders: Iterable[Path]) -> Believed:
-    """Say what holds the files of some folders where there are mounts."""
+def by_mounts(folders: Sequence[Path], started: Iterable[Path] = ()) -> Believed:
+    """Say what holds the files of some folders where there are mounts.
+
+    `started` are files that the harness starts or believes beside those (K8, F4).
+    """
     found = Believed()
-    for folder in folders:
-        for name in (RULES, STEERING):
-            _by_mount(found, folder, name)
-        _git_by_mounts(found, folder)
+    for one in _names(folders, started):
+        way = _way(one, folders)
+        if way is None:
+            continue
+        found.pinned += way.steps
+        status = _status(one.path)
+        if way.led_off or (status is not None and stat.S_ISLNK(status.st_mode)):
+            # A mount would lie over what a link leads to; the link itself can only be put back.
+            found.watched.append(way.end)
+        elif status is None or (one.stood_for and is_stand_in(one.path, status)):
+            if one.stood_for:
+                found.absent.append(one.path)
+            else:
+                found.watched.append(way.end)
+        else:
+            found.read_only.append(one.path)
+    found.pinned.sort(key=lambda path: len(path.parts))
+    found.watched += _new_repositories(folders)
     return found
 
 
-def by_comparing(folders: Iterable[Path]) -> Believed:
+def by_comparing(folders: Sequence[Path], started: Iterable[Path] = ()) -> Believed:
     """Say what is to be compared where nothing can be mounted."""
     found = Believed()
-    for folder in folders:
-        found.watched.append(Watched(folder, (), RULES))
-        found.watched.append(Watched(folder, (), STEERING, suffix=".hcl"))
-        # Of a repository that is made meanwhile, all is looked at in another way.
-        found.watched += _git_watched(folder, OF_GIT if _is_folder(folder / GIT) else ())
+    found.watched += _new_repositories(folders)
+    for one in _names(folders, started):
+        way = _way(one, folders)
+        if way is not None:
+            for step in way.steps:
+                found.watched.append(Watched(step.parent, (), step.name, shape=True))
+            found.watched.append(way.end)
+    found.watched = list(dict.fromkeys(found.watched))
     return found
 
 
-def _by_mount(found: Believed, folder: Path, name: str) -> None:
-    path = folder / name
-    status = _status(path)
-    if status is None or is_stand_in(path, status):
-        found.absent.append(path)
-    elif stat.S_ISLNK(status.st_mode):
-        # A mount would lie over what it leads to; the link itself can only be put back.
-        found.watched.append(Watched(folder, (), name))
-        target = path.resolve()
-        if target.exists():
-            found.read_only.append(target)
-    else:
-        found.read_only.append(path)
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A path that is believed later.
+
+    Where nothing is there, an empty folder may be `stood_for` it; `suffix` is as in `Watched`.
+    """
+
+    path: Path
+    stood_for: bool = False
+    suffix: str = ""
 
 
-def _git_by_mounts(found: Believed, folder: Path) -> None:
-    git = folder / GIT
-    status = _status(git)
-    if not _is_folder(git):
-        if status is not None and stat.S_ISREG(status.st_mode):
-            found.read_only.append(git)  # it leads to a repository elsewhere
-        else:
-            found.watched += _git_watched(folder, ())
-        return
-    found.pinned.append(git)
-    left = []
-    for name in OF_GIT:
-        path = git / name
-        status = _status(path)
-        if status is not None and not stat.S_ISLNK(status.st_mode):
-            stands_in = name == HOOKS and is_stand_in(path, status)
-            (found.absent if stands_in else found.read_only).append(path)
-        elif status is None and name == HOOKS:
-            found.absent.append(path)
-        else:
-            left.append(name)
-    found.watched += [Watched(folder, (GIT,), name) for name in left]
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """The folders below a root on the way to a name, and what is at its end.
+
+    `led_off` says that something else than a folder is on the way: the end is that then, or what
+    may come to be there.
+    """
+
+    steps: tuple[Path, ...]
+    end: Watched
+    led_off: bool
 
 
-def _git_watched(folder: Path, names: Sequence[str]) -> Iterator[Watched]:
-    yield Watched(folder, (), GIT, shape=True)
-    if _status(folder / HEAD) is None:
-        yield Watched(folder, (), HEAD, shape=True)
-    yield from (Watched(folder, (GIT,), name) for name in names)
+def _names(folders: Sequence[Path], started: Iterable[Path]) -> Iterator[_Name]:
+    """Everything that is believed, and where links lead to it."""
+    seen: set[Path] = set()
+    for one in (*_of_folders(folders), *map(_Name, started)):
+        for path in (one.path, Path(os.path.realpath(one.path))):
+            if path not in seen:
+                seen.add(path)
+                yield replace(one, path=path)
+
+
+def _of_folders(folders: Sequence[Path]) -> Iterator[_Name]:
+    for folder in folders:
+        yield _Name(folder / RULES, stood_for=True)
+        yield _Name(folder / STEERING, stood_for=True, suffix=".hcl")
+        git = folder / GIT
+        if _status(git) is not None and not _is_folder(git):
+            yield _Name(git)  # it leads to a repository elsewhere
+        for place in git_directories(folder):
+            for name in OF_GIT:
+                yield _Name(place / name, stood_for=name == HOOKS)
+
+
+def _way(one: _Name, roots: Sequence[Path]) -> _Way | None:
+    """The way to a name from the outermost root that it is below; None when it is below none."""
+    above = [root for root in roots if root in one.path.parents]
+    if not above:
+        return None
+    root = min(above, key=lambda path: len(path.parts))
+    names = one.path.relative_to(root).parts
+    steps: list[Path] = []
+    for at in range(1, len(names)):
+        step = root.joinpath(*names[:at])
+        status = _status(step)
+        if status is not None and not stat.S_ISDIR(status.st_mode):
+            return _Way(tuple(steps), Watched(root, names[: at - 1], step.name), led_off=True)
+        if status is None:
+            return _Way(tuple(steps), Watched(root, names[:-1], names[-1]), led_off=True)
+        steps.append(step)
+    end = Watched(root, names[:-1], names[-1], suffix=one.suffix)
+    return _Way(tuple(steps), end, led_off=False)
+
+
+def _new_repositories(folders: Sequence[Path]) -> Iterator[Watched]:
+    """What makes a repository of a folder where there was none."""
+    for folder in folders:
+        yield Watched(folder, (), GIT, shape=True)
+        there = {name for name in BARE if _status(folder / name) is not None}
+        if not looks_bare(there.__contains__):
+            yield from (Watched(folder, (), name, shape=True) for name in BARE if name not in there)
 
 
 def is_stand_in(path: Path, status: os.stat_result) -> bool:

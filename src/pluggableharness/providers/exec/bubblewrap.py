@@ -99,7 +99,7 @@ def view(
     for root in writable:
         if root != Path("/"):
             yield from ("--bind-try", str(root), str(root))
-    for pinned in believed.pinned:
+    for pinned in dict.fromkeys(believed.pinned):
         yield from ("--bind", str(pinned), str(pinned))
     for kept in (*believed.read_only, *believed.absent):
         yield from ("--ro-bind", str(kept), str(kept))

@@ -37,11 +37,6 @@ def risky_names(git: int) -> list[str]:
     return found
 
 
-def looks_bare(folder: int) -> bool:
-    """Whether git would take a folder itself for a repository."""
-    return all(os.access(name, os.F_OK, dir_fd=folder) for name in ("HEAD", "objects", "refs"))
-
-
 def plain_lines(text: str) -> str:
     """A configuration without the lines that are not known to name no program."""
     kept: list[str] = []

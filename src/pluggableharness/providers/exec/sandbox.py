@@ -25,6 +25,7 @@ from pluggableharness.providers.exec.private import private_directory
 from pluggableharness.providers.exec.standing_in import stand_ins
 from pluggableharness.providers.exec.undoing import Snapshot
 from pluggableharness.sdk import ExecutionFailed, PermissionDenied
+from pluggableharness.sdk.guarded import guarded_files
 from pluggableharness.sdk.processes import Confinement
 
 SYSTEM: Final = (
@@ -147,8 +148,8 @@ class Sandbox:
             return Believed(), Snapshot(())
         folders = folders_to_hold(self._seen(here), here.resolve())
         if not found.bubblewrap:
-            return Believed(), Snapshot(by_comparing(folders).watched)
-        believed = by_mounts(folders)
+            return Believed(), Snapshot(by_comparing(folders, guarded_files()).watched)
+        believed = by_mounts(folders, guarded_files())
         believed.absent = held.enter_context(stand_ins(believed.absent))
         return believed, Snapshot(believed.watched)
 

@@ -12,13 +12,14 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pluggableharness.providers.exec.believed import GIT, Watched
+from pluggableharness.providers.exec.believed import Watched
+from pluggableharness.providers.exec.git_places import BARE, GIT, looks_bare
 from pluggableharness.providers.exec.plain_repository import (
     CONFIGURATION,
-    looks_bare,
     plain_lines,
     risky_names,
 )
@@ -84,7 +85,7 @@ def _undone(one: Watched, before: State) -> Iterator[str]:
         with _parent(one) as parent:
             if parent is None:
                 return
-            if one.shape and before is None:
+            if one.shape and before is None and one.name in (GIT, *BARE):
                 yield from _new_repository(parent, one)
             else:
                 yield from _put_back(parent, one.name, one, before, str(one.path))
@@ -198,8 +199,16 @@ def _new_repository(parent: int, one: Watched) -> Iterator[str]:
             for name in risky_names(git):
                 yield _told(f"{one.path}/{name}", _move_aside(git, name), None)
             yield from _plain_configuration(git, f"{one.path}/{CONFIGURATION}")
-    elif now is not None and (one.name == GIT or looks_bare(parent)):
+    elif now is not None and (one.name == GIT or looks_bare(partial(_is_there, parent))):
         yield _told(str(one.path), _move_aside(parent, one.name), None)
+
+
+def _is_there(parent: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _plain_configuration(git: int, path: str) -> Iterator[str]:
