@@ -25,7 +25,7 @@ def facts(harness: Harness) -> list[str]:
     assert verify(log).ok
     events = [read_facts(row.payload) for row in read_events(log) if row.kind == "session"]
     return [" ".join([str(one["event"]), *([one["status"]] if "status" in one else [])])
-            for one in events if one["event"] != "notice"]  # fmt: skip
+            for one in events if one["event"] not in ("notice", "instructed")]  # fmt: skip
 
 
 @pytest.mark.req("K27", "K30", "K32")
@@ -160,7 +160,7 @@ def test_commands_say_what_there_is_and_a_mistyped_one_what_was_meant(harness: H
                 "/policy exec.bash command='echo > cfg'",
                 "'cfg' leads to",
             ),
-            ("/cost", "0 of 7"),
+            ("/cost", "0 of 7 for the last prompt"),
             ("/model", "openai-compatible:any"),
             ("/resume", "no other session"),
             ("/help", "go on with another session"),
@@ -325,3 +325,33 @@ def test_the_question_which_session_takes_the_beginning_of_an_id_as_well(harness
         talk.ready()
         talk.prompt(log.stem[:25].lower())
         talk.expect("The answer is 42")
+
+
+@pytest.mark.req("K17", "K30", "K32")
+def test_what_was_seen_of_an_interrupted_answer_stays_in_history_and_record(
+    harness: Harness,
+) -> None:
+    broken = Reply(["Half of ", "the answer ", "is never ", "sent."], hold=True)
+    with talking(harness, [broken, Reply("Whole.")]) as (talk, server):
+        talk.ready()
+        talk.prompt("tell me")
+        assert server.held.wait(25)
+        talk.expect("Half of")
+        talk.process.send("\x03")
+        talk.expect("interrupted")
+        talk.ready()
+        talk.prompt("go on")
+        talk.expect("Whole")
+        talk.ready()
+        talk.process.send("\x04")
+        assert talk.left() == 0
+    first, kept, second, last = said(harness)
+    assert (first, second, last) == ("tell me", "go on", "Whole.")
+    assert kept.startswith("Half of") and "interrupted" in kept
+    asked = [one for one in server.requests[1]["messages"] if one["role"] != "system"]
+    assert [one["role"] for one in asked] == ["user", "assistant", "user"]
+    assert "Half of" in str(asked[1]["content"])
+    (log,) = harness.logs()
+    for told in (("replay",), ("replay", "--json"), ("show",), ("export", "--format", "markdown")):
+        shown = harness.run("sessions", told[0], log.stem, *told[1:]).stdout
+        assert "Half of" in shown and "[interrupted" in shown, told

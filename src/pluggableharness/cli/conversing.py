@@ -236,6 +236,7 @@ class _Conversation:
             return
         self._begun = True
         if before is not None:
+            session.spending.prompted()
             await session.resume(before, text)
         else:
             await session.run(text)

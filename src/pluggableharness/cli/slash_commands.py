@@ -140,12 +140,13 @@ class SlashCommands:
 
     def _cost(self) -> None:
         bounds, spent = self.session.bounds, self.session.spending.now
+        turns = _of(str(self.session.spending.of_prompt.turns), bounds.max_turns, str)
         usage = spent.usage
         self.terminal.table(
             [
                 ("tokens", f"{usage.input_tokens:,} in, {usage.output_tokens:,} out"),
                 ("dollars", _of(dollars(spent.cost_usd), bounds.max_cost_usd, dollars)),
-                ("turns", _of(str(spent.turns), bounds.max_turns, str)),
+                ("turns", f"{turns} for the last prompt, {spent.turns} in all"),
                 ("time", _of(duration(spent.wall_clock_s), bounds.max_wall_clock_s, duration)),
             ]
         )

@@ -76,7 +76,7 @@ async def shown(*, as_json: bool) -> AsyncIterator[JsonLines | Terminal]:
 def follow(frontend: JsonLines | Terminal, session: Session) -> None:
     """Let a terminal say what the session has spent."""
     if isinstance(frontend, Terminal):
-        frontend.follow(lambda: (session.bounds, session.spending.now))
+        frontend.follow(lambda: (session.bounds, session.spending.of_prompt))
 
 
 def exit_code(end: SessionEnd, *, denied: bool) -> int:

@@ -1,6 +1,7 @@
 """Going on with a session from its record alone, wherever the kernel before had ended."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,17 @@ from pluggableharness.kernel.codec.record import outcome_payload
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.event import EventKind
+from pluggableharness.kernel.domain.message import (
+    INTERRUPTED,
+    Message,
+    ModelReply,
+    Role,
+    Text,
+    ToolResult,
+)
 from pluggableharness.kernel.domain.message import NOTHING_USED as NOTHING
-from pluggableharness.kernel.domain.message import Message, ToolResult
 from pluggableharness.kernel.domain.news import CallEnded, CallStarted, Notice
-from pluggableharness.kernel.domain.operation import Kind
+from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import LEFT_OPEN, NEVER_SENT, Outcome, Success
 from pluggableharness.kernel.domain.plan import Answer
 from pluggableharness.kernel.domain.recorded import RecordedSession
@@ -37,6 +45,7 @@ from pluggableharness.kernel.store.past import read_session
 from pluggableharness.kernel.store.reading import read_events, verify
 from pluggableharness.kernel.store.session_record import SessionLog
 from pluggableharness.kernel.store.story import story
+from pluggableharness.kernel.turn.ports import TextHeard
 
 READ = operation("read")
 WRITE = operation("write", Kind.RESOURCE)
@@ -227,6 +236,49 @@ async def test_a_cancelled_session_goes_on(tmp_path: Path) -> None:
     session, end, _ = await resume(log.path, calls("read"), says("done"))
     assert end.status is SessionStatus.COMPLETED
     assert well_formed(session.history)
+
+
+@pytest.mark.req("K17", "K30")
+async def test_what_was_seen_of_an_interrupted_message_is_gone_on_from(tmp_path: Path) -> None:
+    class Breaking:
+        name = "breaking"
+
+        def __init__(self) -> None:
+            self.seen = asyncio.Event()
+
+        async def reply(
+            self, history: Sequence[Message], offered: Sequence[Operation], heard: TextHeard
+        ) -> ModelReply:
+            await heard("lost")
+            await heard(Notice("warning", "it is asked again"))
+            await heard("Half of ")
+            await heard("it")
+            self.seen.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    model = Breaking()
+    log = EventLog.create(tmp_path / "logs", SESSION)
+    run = bound(log)
+    run.ports = replace(run.ports, model=model)
+    task = asyncio.create_task(run.run("go"))
+    await model.seen.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await log.close()
+    kept = run.history[-1]
+    assert (kept.role, kept.blocks, kept.interrupted) == (
+        Role.ASSISTANT,
+        (Text("Half of it"), INTERRUPTED),
+        True,
+    )
+    session, end, before = await resume(log.path, says("Half of it"), says("The rest."))
+    assert before.history == tuple(run.history)
+    assert before.spent.turns == 0
+    assert end.final_text == "The rest."
+    assert [message.role for message in session.history] == [Role.USER, Role.ASSISTANT] * 2
+    assert "Go on" in session.history[2].text
 
 
 @pytest.mark.req("K20", "K30")

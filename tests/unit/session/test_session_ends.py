@@ -251,9 +251,9 @@ async def test_a_further_prompt_goes_on_with_history_and_budget_and_is_a_resume_
     model = Insisting()
     run = session(model, Bounds(max_turns=2))
     assert (await run.run("first")).status is SessionStatus.ERROR_MAX_TURNS
-    run.bounds = Bounds(max_turns=6)
     end = await run.go_on("second")
     assert end.status is SessionStatus.ERROR_MAX_TURNS
+    assert model.offered == [3, 3, 0, 3, 3, 0], "each prompt has its turns, and last words"
     assert model.told.count("second") == 1 and model.told[0] == "first"
     assert [message.text for message in run.history if message.text in ("first", "second")] == [
         "first",
@@ -285,13 +285,28 @@ async def test_the_time_between_two_prompts_is_nobodys() -> None:
     assert spending.now.wall_clock_s == 0
 
 
+@pytest.mark.req("K20")
+async def test_once_the_money_is_spent_a_further_prompt_ends_without_asking_the_model() -> None:
+    model = Insisting(cost_usd=1.0)
+    run = session(model, Bounds(max_cost_usd=2.0))
+    assert (await run.run("first")).status is SessionStatus.ERROR_MAX_BUDGET_USD
+    asked = len(model.offered)
+    for _ in range(2):
+        end = await run.go_on("more")
+        assert end.status is SessionStatus.ERROR_MAX_BUDGET_USD
+        assert "raise the bound" in end.reason
+    assert len(model.offered) == asked == 3
+    run.bounds = Bounds(max_cost_usd=5.0)
+    await run.go_on("now there is more")
+    assert len(model.offered) == asked + 3, "two turns and the last words"
+
+
 @pytest.mark.req("K11")
 async def test_plan_mode_turned_on_between_two_prompts_takes_the_resources_away() -> None:
     model = Insisting()
     run = session(model, Bounds(max_turns=1))
     await run.run("go")
     run.mode.plan = True
-    run.bounds = Bounds(max_turns=3)
     await run.go_on("look only")
     assert [one.name for one in run.in_scope] == ["read", "ask"]
     assert model.offered == [3, 0, 2, 0]

@@ -57,6 +57,10 @@ Block = Text | Thinking | Sealed | ProposedCall | ToolResult
 """A piece of a message; a ProposedCall is a tool_use block."""
 
 
+INTERRUPTED = Text("[interrupted: the rest of this message never came]")
+"""Stands last in what is kept of a message that a person broke off while it streamed (K17)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One entry of the history.
@@ -74,6 +78,11 @@ class Message:
     def text(self) -> str:
         """All text blocks, joined by newlines."""
         return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it is what was seen of a message before it was broken off."""
+        return self.blocks[-1:] == (INTERRUPTED,)
 
     @property
     def calls(self) -> tuple[ProposedCall, ...]:

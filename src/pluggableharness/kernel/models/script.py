@@ -174,7 +174,8 @@ class ScriptModel:
         heard: Callable[[str], Awaitable[None]],
     ) -> ModelReply:
         """The next message; after the last one, silence. Raises ModelFailed on a bad reference."""
-        number = sum(message.role is Role.ASSISTANT for message in history)
+        said = (one for one in history if one.role is Role.ASSISTANT and not one.interrupted)
+        number = len(tuple(said))
         if number >= len(self.script.messages):
             return ModelReply(Message(Role.ASSISTANT, ()))
         written = self.script.messages[number]

@@ -31,6 +31,13 @@ _LAST_WORDS = (
 )
 
 
+_SPENT = (
+    "What the session may spend is spent, and the model was not asked. Begin a new session, or "
+    "raise the bound in agent.hcl and resume this one."
+)
+_GO_ON = "Your last message was interrupted. Go on from there."
+
+
 @dataclass(slots=True)
 class Mode:
     """What a tree of sessions may do at this moment: with `plan` it only looks (K11)."""
@@ -61,6 +68,7 @@ class Session:
     warnings: Sequence[str] = ()
 
     _past: Past = field(init=False)
+    _bounded: SessionStatus | None = field(init=False, default=None)
     _runner: "asyncio.Task[object] | None" = field(init=False, default=None)
     _stopping: bool = field(init=False, default=False)
     _idle: asyncio.Event = field(init=False, default_factory=asyncio.Event)
@@ -89,7 +97,8 @@ class Session:
     async def go_on(self, prompt: str) -> SessionEnd:
         """Go on from the end that was reached last with a further prompt; else as `run`.
 
-        In the record this is a resume, and it reads and counts as one does.
+        In the record this is a resume, and it reads and counts as one does, but for the turns:
+        a person is there again, and each prompt may take as many as the bound says (K20).
         """
         return await self._to_an_end(self._go_on(prompt))
 
@@ -188,6 +197,7 @@ class Session:
     async def _go_on(self, prompt: str) -> None:
         # Whether the model goes round in circles is judged anew: a person has looked at it.
         self._past = self._nothing_past()
+        self.spending.prompted()
         await self._file_resumed()
         await self._ask_leave()
         await self._say(prompt)
@@ -211,6 +221,8 @@ class Session:
             with self.ports.around(context):
                 results = await settle(self.ports, context, before.left, self.in_scope)
             self.history += [before.left.message, results]
+        if prompt is None and self.history and self.history[-1].interrupted:
+            prompt = _GO_ON
         if prompt is not None:
             await self._say(prompt)
 
@@ -229,6 +241,11 @@ class Session:
         self.history.append(message)
 
     async def _turns(self) -> SessionEnd:
+        stop = self._due_end()
+        if stop is not None and stop.status is self._bounded:
+            # It has said its last words, and is not asked for more at every further prompt.
+            return await self.finish(stop.status, f"{stop.reason} {_SPENT}")
+        self._bounded = None
         while (stop := self._due_end()) is None:
             turn = await self._turn()
             if turn is None:
@@ -241,7 +258,7 @@ class Session:
         return await self._last_turn(stop)
 
     def _due_end(self) -> Stop | None:
-        own = due_end(self.bounds, self.spending.now, self._past.turns)
+        own = due_end(self.bounds, self.spending.of_prompt, self._past.turns)
         return own or self.spending.spent_above()
 
     async def _turn(self) -> TurnEnd | None:
@@ -269,6 +286,7 @@ class Session:
         await self._say(f"{stop.reason} {_LAST_WORDS}")
         context = CallContext(self.id, ulid(), self.working_directory)
         turn = await run_turn(self.ports, context, self.history, ())
+        self._bounded = stop.status
         return await self.finish(stop.status, stop.reason, turn.message.text)
 
     async def finish(

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pluggableharness.kernel.domain.bounds import Spent
 from pluggableharness.kernel.domain.message import NOTHING_USED, Message, ModelReply, Usage
@@ -28,6 +28,7 @@ class Spending:
     turns: int = 0
     cost_usd: float = 0.0
     usage: Usage = NOTHING_USED
+    _earlier_turns: int = 0
     _ran: float = 0.0
     _began: float | None = None
 
@@ -40,6 +41,10 @@ class Spending:
         if self._began is not None:
             self._ran += self.clock() - self._began
             self._began = None
+
+    def prompted(self) -> None:
+        """Count turns towards their bound anew: a person has said what is to be done next."""
+        self._earlier_turns = self.now.turns
 
     def count(self, reply: ModelReply) -> None:
         """Count a turn of this session, and what its message cost."""
@@ -62,6 +67,12 @@ class Spending:
                 return Stop(SessionStatus.ERROR_MAX_BUDGET_USD, reason)
             above = above.parent
         return None
+
+    @property
+    def of_prompt(self) -> Spent:
+        """What the bounds are held against: of the turns, those of the last prompt alone."""
+        now = self.now
+        return replace(now, turns=now.turns - self._earlier_turns)
 
     @property
     def now(self) -> Spent:

@@ -59,7 +59,7 @@ def recorded_session(
         message, left = stretch.message, None
         if message is None:
             continue
-        turns += message.role is Role.ASSISTANT
+        turns += message.role is Role.ASSISTANT and not message.interrupted
         uses = _uses(message, traces)
         if any(use.outcome is None for use in uses):
             left = RecordedTurn(message, uses)

@@ -1,11 +1,19 @@
 """A turn from the model's message to its results: the steps of K1, one after another."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pluggableharness.kernel.domain.call import Call, CallContext, RefusedCall
 from pluggableharness.kernel.domain.identity import ulid
-from pluggableharness.kernel.domain.message import Cut, Message
+from pluggableharness.kernel.domain.message import (
+    INTERRUPTED,
+    NOTHING_USED,
+    Cut,
+    Message,
+    Role,
+    Text,
+)
 from pluggableharness.kernel.domain.news import CallRefused, MessageArrived, Notice, TextDelta
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import NEVER_SENT, Success
@@ -81,18 +89,26 @@ async def run_message(
 
 
 async def _ask_model(
-    ports: TurnPorts, turn_id: str, history: Sequence[Message], offered: Sequence[Operation]
+    ports: TurnPorts, turn_id: str, history: list[Message], offered: Sequence[Operation]
 ) -> tuple[Message, Cut | None]:
+    seen: list[str] = []
+
     async def heard(piece: str | Notice) -> None:
         if isinstance(piece, Notice):
+            seen.clear()  # the message is asked for anew, and what came of it does not count
             ports.record.notice(piece)
             await ports.frontend.hear(piece)
         else:
+            seen.append(piece)
             await ports.frontend.hear(TextDelta(turn_id, piece))
 
     name = ports.model.name
     read = await before_model(ports.hooks, history, name)
-    reply = await ports.model.reply(read, offered, heard)
+    try:
+        reply = await ports.model.reply(read, offered, heard)
+    except asyncio.CancelledError:
+        _keep_seen(ports, turn_id, history, "".join(seen))
+        raise
     if reply.cut is not None:
         await heard(Notice("warning", f"{reply.message.by or name}: {reply.cut.value}"))
     # The record has no other place that says which turn a message began.
@@ -101,6 +117,14 @@ async def _ask_model(
     await ports.frontend.hear(MessageArrived(turn_id, message, reply.usage, reply.cost_usd))
     await after_model(ports.hooks, message, name, reply)
     return message, reply.cut
+
+
+def _keep_seen(ports: TurnPorts, turn_id: str, history: list[Message], seen: str) -> None:
+    """Keep the text that was shown of a message before it was broken off; never its calls (K17)."""
+    if seen.strip():
+        message = Message(Role.ASSISTANT, (Text(seen), INTERRUPTED), id=turn_id)
+        ports.record.message(message, NOTHING_USED, 0.0)
+        history.append(message)
 
 
 def _classify(
