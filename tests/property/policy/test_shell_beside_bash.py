@@ -13,8 +13,9 @@ from pluggableharness.kernel.policy import shell_view
 
 BASH = shutil.which("bash")
 
+# One write for each command: those of a pipeline run at the same time.
 _PRELUDE = """
-command_not_found_handle() { printf '%s\\0' "$@" '' >&9; printf '\\1\\0' >&9; return 0; }
+command_not_found_handle() { printf '%s\\0' "$@" '' $'\\1' >&9; return 0; }
 eval "$PROBED"
 wait
 [ -z "${a+x}${b+x}${E+x}" ] || printf '%s\\0' 'a name is assigned' '' $'\\1' >&9

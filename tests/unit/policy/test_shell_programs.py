@@ -196,6 +196,19 @@ def test_no_grant_is_offered_that_would_not_answer_the_same_question_again() -> 
 
 
 @pytest.mark.req("K10")
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("frob git status", "frob -x -- sh x", "frob 5 bash5 x", "frob docker ps"),
+        *("frob run python3 a.py", "frob /usr/bin/env ls", "ls && frob nohup ls", "frob gxargs ls"),
+    ],
+)
+def test_no_scope_is_offered_by_the_name_of_what_may_wrap_such_a_program(command: str) -> None:
+    offered = scopes(call(BASH, command=command), None)
+    assert [one.covers for one in offered] == ["exactly this command"]
+
+
+@pytest.mark.req("K10")
 def test_a_program_that_is_there_to_write_can_be_granted() -> None:
     offered = scopes(call(BASH, command="mkdir -p a/b"), None)
     assert [one.covers for one in offered] == ["mkdir, with any arguments", "exactly this command"]

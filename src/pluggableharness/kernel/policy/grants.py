@@ -19,6 +19,7 @@ from pluggableharness.kernel.policy.facts import Distrust, Facts, trusted
 from pluggableharness.kernel.policy.floor import protected_write
 from pluggableharness.kernel.policy.rules import Action, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView
+from pluggableharness.kernel.policy.shell.builtins import NOT_PLAIN
 from pluggableharness.kernel.policy.shell.programs import needs_subcommand, runs_anything
 from pluggableharness.kernel.policy.subjects import (
     FOLDERS,
@@ -233,14 +234,21 @@ def _of_the_shell(line: str, view: ShellView) -> Iterator[_Candidate]:
 
 def _head(command: Command) -> tuple[str, ...] | None:
     """Program and subcommand, or the program where that says enough; None where neither does."""
+    argv = command.argv
     if command.substitutes or command.unproven or runs_anything(command.program):
         return None
-    argv = command.argv
+    if command.may_wrap and any(_says_little(word) for word in argv[1:]):
+        return None
     subcommand = argv[1] if len(argv) > 1 and _SUBCOMMAND.fullmatch(argv[1]) else None
     if subcommand is None or subcommand in _SUBCOMMANDS_OF_SCRIPTS:
         script = argv[:3] if subcommand is not None and len(argv) > 2 else None
         return script or (None if needs_subcommand(command.program) else (command.program,))
     return (command.program, subcommand)
+
+
+def _says_little(word: str) -> bool:
+    """Whether a word names a program that is never a scope, so that one before it may wrap it."""
+    return needs_subcommand(word) or (runs_anything(word) and word not in NOT_PLAIN)
 
 
 def _begins(head: Sequence[str]) -> str:
