@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pluggableharness.providers.exec.sandbox import Mechanism, mechanism
+
 RULES = """\
 policy "git" {
   match  = { tool_name = "bash" }
@@ -137,3 +139,29 @@ def test_recorded_calls_are_decided_again_by_the_present_rules(tmp_path: Path) -
     assert "was allow by rule git, would be ask by default for resource" in other.stdout
     assert "would be allow by rule git" in other.stdout
     assert other.stdout.endswith("2 calls, 2 judged otherwise\n")
+
+
+@pytest.mark.req("K5a", "K8", "C14")
+def test_what_the_harness_starts_and_git_believes_is_asked_about_and_held(tmp_path: Path) -> None:
+    """A reviewer's program and a `.git` that is a file, under a rule that allows everything."""
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/review.sh").write_text("#!/bin/sh\n")
+    (tmp_path / "tools/review.sh").chmod(0o755)
+    (tmp_path / ".bare").mkdir()
+    (tmp_path / ".git").write_text("gitdir: ./.bare\n")
+    (tmp_path / "agent.hcl").write_text(
+        'policy "all" {\n  action = "allow"\n}\npolicy "r" {\n  match    = { risk = "critical" }\n'
+        '  action   = "review"\n  reviewer = ["./tools/review.sh"]\n}\n'
+    )
+    for path in ("tools/review.sh", ".bare/hooks/pre-commit"):
+        words = ("filesystem.write_file", f"path={path}", "content=x")
+        said = harness(tmp_path, "policy", "explain", *words)
+        assert "verdict: ask by protected path" in said.stdout, said.stdout + said.stderr
+    harness(
+        tmp_path,
+        *("call", "exec.bash"),
+        "command=echo x >tools/review.sh; mkdir -p .bare/hooks; echo x >.bare/hooks/pre-commit",
+    )
+    if isinstance(mechanism(), Mechanism):
+        assert (tmp_path / "tools/review.sh").read_text() == "#!/bin/sh\n"
+        assert not (tmp_path / ".bare/hooks/pre-commit").exists()
