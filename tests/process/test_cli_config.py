@@ -67,7 +67,12 @@ def lock_of(harness: Harness) -> Path:
     ("files", "said"),
     [
         ({"pyproject.toml": '[dependency-groups]\ndev = ["pytest"]\n'}, "'python -m pytest'"),
-        ({"pyproject.toml": "broken ["}, "'python -m unittest'"),
+        ({"pyproject.toml": "[project]\n", "pytest.ini": ""}, "'python -m pytest'"),
+        ({"pyproject.toml": "[tool.mypy]\n"}, "arguments.command in ['mypy']"),
+        (
+            {"pyproject.toml": "broken ["},
+            "#   when   = \"arguments.command in ['python3 -m unittest",
+        ),
         ({"package.json": '{"scripts": {"test": "x", "lint": "y"}}'}, "'npm test', 'npm run lint'"),
         ({"go.mod": "module x\n"}, "'go test ./...'"),
         ({"Cargo.toml": "[package]\n"}, "'cargo test'"),

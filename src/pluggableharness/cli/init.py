@@ -25,10 +25,14 @@ Writes agent.hcl, with comments, as it fits the project; one that exists is left
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of project: what it is called, and the commands that only test or check it."""
+    """A kind of project: what it is called, and the commands that only test or check it.
+
+    `guess` is one that nothing in the project speaks of: it is offered in a comment.
+    """
 
     name: str
     commands: tuple[str, ...]
+    guess: str = ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +68,7 @@ def _write_new(path: Path, text: str) -> None:
 def project_kinds(directory: Path) -> Iterator[Kind]:
     """What kinds of project a directory holds, by the files that their tools need."""
     if any((directory / name).is_file() for name in ("pyproject.toml", "setup.py", "setup.cfg")):
-        yield Kind("Python", _python_commands(directory))
+        yield Kind("Python", _python_commands(directory), "python3 -m unittest")
     if (directory / "package.json").is_file():
         yield Kind("Node", _node_commands(directory))
     if (directory / "go.mod").is_file():
@@ -82,9 +86,16 @@ def _python_commands(directory: Path) -> tuple[str, ...]:
     except tomllib.TOMLDecodeError:
         project = {}
     tools = project.get("tool", {})
-    tests = "python -m pytest" if "pytest" in str(project) else "python -m unittest"
+    named = "pytest" in str(project) or "pytest" in _text(directory / "setup.cfg")
+    tests = named or any((directory / name).is_file() for name in _FILES_OF_PYTEST)
     checks = (name for name in ("mypy", "ruff") if isinstance(tools, dict) and name in tools)
-    return (tests, *({"mypy": "mypy", "ruff": "ruff check"}[name] for name in checks))
+    return (
+        *(["python -m pytest"] if tests else []),
+        *({"mypy": "mypy", "ruff": "ruff check"}[name] for name in checks),
+    )
+
+
+_FILES_OF_PYTEST = ("pytest.ini", "conftest.py", "tests/conftest.py")
 
 
 def _node_commands(directory: Path) -> tuple[str, ...]:
@@ -119,14 +130,18 @@ def text_for(kinds: tuple[Kind, ...], instructions: str | None = None) -> str:
     """The whole file."""
     commands = [command for kind in kinds for command in kind.commands]
     told = f'instructions_file = "{instructions or INSTRUCTIONS[0]}"'
-    text = _TEMPLATE.replace("@COMMANDS@", _command_rule(commands))
+    guess = next((kind.guess for kind in kinds if kind.guess), "make test")
+    text = _TEMPLATE.replace("@COMMANDS@", _command_rule(commands, guess))
     return text.replace("@INSTRUCTIONS@", told if instructions else f"# {told}")
 
 
-def _command_rule(commands: list[str]) -> str:
-    """The rule for a project's own checks, each command allowed exactly as it stands there."""
+def _command_rule(commands: list[str], guess: str) -> str:
+    """The rule for a project's own checks, each command allowed exactly as it stands there.
+
+    Without any it is a comment.
+    """
     if not commands:
-        return _NO_COMMANDS
+        return _NO_COMMANDS.replace("@GUESS@", guess)
     return _COMMANDS.replace("@LIST@", written_value(f"arguments.command in {_cel(commands)}"))
 
 
@@ -149,7 +164,7 @@ _NO_COMMANDS = """\
 #
 # policy "checks" {
 #   match  = { provider = "exec", tool_name = "bash" }
-#   when   = "arguments.command in ['make test']"
+#   when   = "arguments.command in ['@GUESS@']"
 #   action = "allow"
 # }
 """

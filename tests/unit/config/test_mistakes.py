@@ -185,6 +185,13 @@ def test_a_rule_without_a_match_is_a_warning() -> None:
     assert warning.startswith('agent.hcl:1:1: policy "all"')
 
 
+@pytest.mark.req("F2", "F3")
+def test_providers_keep_the_order_in_which_they_are_required() -> None:
+    text = "required_providers {\n  filesystem = {}\n  exec = {}\n}\n"
+    config = read(text + 'provider "filesystem" {\n  require_read = true\n}\n')
+    assert [one.name for one in config.providers] == ["filesystem", "exec"]
+
+
 @pytest.mark.req("F2", "K25")
 def test_blocks_keep_their_order() -> None:
     text = "".join(

@@ -88,7 +88,7 @@ provider "local" {
   }
 }
 """
-    remote, local = read(text).providers
+    local, remote = read(text).providers
     command = ("python3", "-m", "server", "--here")
     assert local.origin == Origin(OriginKind.MCP, command)
     assert local.overrides == {"put": {"risk": "low"}, "look": {"kind": "data_source"}}
@@ -156,7 +156,7 @@ provider "filesystem" {
   ]
 }
 """
-    (provider,) = read(text, {"HOME": "/home/ada", "WHO": "ada"}).providers[1:]
+    provider = read(text, {"HOME": "/home/ada", "WHO": "ada"}).providers[0]
     assert provider.config["allowed_roots"] == [
         "/project",
         "/home/ada/x",

@@ -41,4 +41,4 @@ def test_the_example_is_right() -> None:
     config = file_config(EXAMPLE, EXAMPLE.parent, os.environ)
     assert config.warnings == ()
     assert config.profiles["reader"].tools == ("filesystem.read_file",)
-    assert [one.name for one in config.providers][-2:] == ["filesystem", "exec"]
+    assert [one.name for one in config.providers][:3] == ["filesystem", "search", "exec"]

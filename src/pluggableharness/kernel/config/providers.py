@@ -40,15 +40,15 @@ class Providers:
         self._version = version
 
     def read(self, required: Block | None, blocks: list[Block]) -> tuple[ProviderConfig, ...]:
-        """The providers, in the order of their blocks, those without one first."""
+        """The providers, in the order of required_providers."""
         origins = self._required(required) if required else self._builtin()
         configured = {block.labels[0]: block for block in blocks}
         for name, block in configured.items():
             if name not in origins:
                 self._not_loaded(name, block, required is not None)
-        plain = [name for name in origins if name not in configured]
-        ordered = plain + [name for name in configured if name in origins]
-        return tuple(self._provider(name, *origins[name], configured.get(name)) for name in ordered)
+        return tuple(
+            self._provider(name, *origin, configured.get(name)) for name, origin in origins.items()
+        )
 
     def _builtin(self) -> dict[str, tuple[Origin, str, Span]]:
         return {name: (Origin(OriginKind.BUILTIN), "", Span(0, 0)) for name in self._known}
