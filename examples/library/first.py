@@ -23,4 +23,6 @@ async def main(directory: str) -> None:
     print(f"{end.status.value}: {end.final_text}")
 
 
+if len(sys.argv) != 2:
+    sys.exit("usage: first.py DIRECTORY")
 asyncio.run(main(sys.argv[1]))

@@ -33,4 +33,6 @@ async def decide(item: ph.PlanItem) -> ph.Answer:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: pydantic_ai_agent.py MODEL PROMPT")
     print(asyncio.run(run(sys.argv[1], sys.argv[2], ".", ph.answering(decide))))

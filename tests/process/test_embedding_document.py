@@ -1,6 +1,8 @@
 """The how-to on embedding shows the examples as they are, and its other code runs (K34)."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,13 @@ def test_the_examples_are_shown_as_they_are() -> None:
     ]
     for name, code in shown:
         assert code == (ROOT / name).read_text()
+
+
+@pytest.mark.req("K34")
+def test_an_example_without_its_arguments_says_how_it_is_called() -> None:
+    first = ROOT / "examples/library/first.py"
+    done = subprocess.run([sys.executable, first], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "usage: first.py DIRECTORY\n")
 
 
 def block(start: str) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,6 @@ from rogue_host import (
 )
 
 from pluggableharness.kernel.domain.outcome import Failure, Success
-from pluggableharness.kernel.plugins.errors import ProvidersNotLoaded
 from pluggableharness.kernel.plugins.launch import launch
 from pluggableharness.kernel.plugins.meeting import MeetingPlace
 from pluggableharness.kernel.plugins.process import start_provider
@@ -80,6 +80,8 @@ async def test_a_plugin_without_a_handshake_fails_in_time_and_leaves_nothing(
         (command("no-such-program-anywhere"), "no-such-program-anywhere"),
         (command(), "cannot be started"),
         (command(str(Path(__file__))), "Permission denied"),
+        (command(str(Path(__file__))), "chmod +x"),
+        (command(sys.executable, "-ISc", "import pluggableharness"), f"such as {sys.executable}"),
     ],
 )
 async def test_a_failed_start_tells_its_cause_and_leaves_nothing(
@@ -114,13 +116,11 @@ async def test_all_violations_of_all_providers_are_told_at_once() -> None:
     broken = rogue("broken", schema=base64.b64encode(declared).decode())
     host = Host(broken, rogue("other", exits=4), rogue())
     try:
-        with pytest.raises(ProvidersNotLoaded) as error:
-            await host.providers.operations()
-        assert [one.provider for one in error.value.errors] == ["broken", "other"]
-        assert len(error.value.errors[0].reasons) == 5
-        assert "exited with code 4" in str(error.value)
-        loaded = await host.providers.load(["rogue"])
-        assert [operation.name for operation in loaded.operations] == [
+        offered = await host.providers.operations()
+        assert list(host.providers.absent) == ["broken", "other"]
+        assert host.providers.absent["broken"].count("\n  - ") == 5
+        assert "exited with code 4" in host.providers.absent["other"]
+        assert [operation.name for operation in offered] == [
             "run",
             "alone",
             "read",

@@ -47,6 +47,8 @@ def command_problem(root: Path, words: Sequence[str]) -> str:
         return "a program and its arguments hold no NUL, and no empty name"
     program = located(root, words)[0]
     if "/" in program:
+        if os.path.isfile(program) and not os.access(program, os.X_OK):
+            return f"{program} is no executable file: chmod +x makes it one"
         usable = os.access(program, os.X_OK) and not os.path.isdir(program)
         return "" if usable else f"{program} is not there, or is no executable file"
     word = next((one for one in words[1:] if one.startswith(("./", "../"))), "")

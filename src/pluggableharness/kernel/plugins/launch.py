@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 from typing import Any, Final
 
 from pluggableharness import guard
@@ -90,7 +91,8 @@ async def _start(spec: ProviderSpec, place: MeetingPlace, first_line: FirstLine)
     except BaseException as error:
         place.remove()
         if isinstance(error, (OSError, ValueError, guard.GuardLost)):
-            raise StartFailed(f"cannot be started: {error}") from error
+            hint = ": is it executable? chmod +x" if isinstance(error, PermissionError) else ""
+            raise StartFailed(f"cannot be started: {error}{hint}") from error
         raise
     secrets = tuple(x for x in spec.environment.values() if len(x) >= _SECRET_LENGTH)
     assert process.stdout is not None
@@ -110,9 +112,19 @@ async def _first_line(life: Life, first_line: FirstLine, timeout_s: float) -> by
     # An exit closes stdout as well, and the exit is the better cause to tell.
     if not arrived.done() or not arrived.result():
         if await life.died(0.5 if arrived.done() else 0):
-            raise StartFailed(f"it {life.words()}\nwithout having said its handshake line")
+            words = f"it {life.words()}\nwithout having said its handshake line"
+            raise StartFailed(words + _missing_package(life.stderr.lines(life.secrets)))
         raise StartFailed(_silence(first_line, timeout_s) + told(life.stderr.lines(life.secrets)))
     return arrived.result()
+
+
+def _missing_package(stderr: list[str]) -> str:
+    if not any("No module named 'pluggableharness'" in line for line in stderr):
+        return ""
+    return (
+        "\nThe Python that ran it has no package pluggableharness: run it with one that has, "
+        f"such as {sys.executable}, or install the package there"
+    )
 
 
 def _silence(first_line: FirstLine, timeout_s: float) -> str:
