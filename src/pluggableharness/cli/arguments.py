@@ -63,6 +63,6 @@ def _read(schema: Schema | None, value: str) -> Json:
         return value
     try:
         decoded: Json = msgspec.json.decode(value)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return value
     return decoded

@@ -11,6 +11,7 @@ from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DENIED, DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.loaded import loaded_spec, provider_of
+from pluggableharness.cli.numbers import seconds
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.errors import UsageError
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run this provider instead of a first-party one; split into words as by a shell",
     )
     parser.add_argument("--cwd", metavar="DIR", default=".", help="the call's working directory")
-    parser.add_argument("--timeout", metavar="S", type=float, help="deadline in seconds")
+    parser.add_argument("--timeout", metavar="S", type=seconds, help="deadline in seconds")
     parser.add_argument(
         "--preview", action="store_true", help="show what the call would do, and do nothing"
     )

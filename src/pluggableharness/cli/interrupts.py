@@ -8,6 +8,8 @@ process behind (K16, K17).
 import asyncio
 import os
 import signal
+import sys
+import warnings
 from collections.abc import Callable, Coroutine
 
 from pluggableharness.cli.complaining import complain
@@ -24,13 +26,16 @@ def run_until_done(work: Callable[[], Coroutine[None, None, int]]) -> int:
     """Run the work and give back its exit code, or what an error or an interrupt makes of it."""
     keep_others_out()
     show_log()
+    if not sys.warnoptions:
+        # What a library's author is to mend is no news to whoever runs a command.
+        warnings.simplefilter("ignore")
     try:
         return asyncio.run(_under_signals(work))
     except asyncio.CancelledError:
         return INTERRUPTED
     except RecordFailed as error:
         complain(error)
-        return FAILED
+        return USAGE if error.before_start else FAILED
     except HarnessError as error:
         complain(error)
         return USAGE

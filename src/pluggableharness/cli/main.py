@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from pluggableharness.cli.exits import FAILED, INTERRUPTED, USAGE
+from pluggableharness.cli.output import attach_streams, is_of_output, lost_output
 from pluggableharness.cli.parsing import Parser
 from pluggableharness.version import __version__
 
@@ -41,15 +42,37 @@ first steps:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code says how it went (K33)."""
+    if not attach_streams():
+        _complain("standard output is closed; leave it open, or send it to /dev/null")
+        return FAILED
     try:
-        return _main(list(sys.argv[1:] if argv is None else argv))
+        code = _main(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         # It came while a command was still being loaded, when nothing had begun.
         return INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has left; that is not a failure of ours to report.
-        sys.stderr.close()
-        return FAILED
+    except SystemExit as left:
+        # argparse leaves so, after it has printed what it was asked for or what is wrong.
+        code = left.code if isinstance(left.code, int) else FAILED
+    except OSError as error:
+        lost = lost_output() or (error if is_of_output(error) else None)
+        if lost is None:
+            _complain(f"the system refused: {error}")
+            return FAILED
+        return _unwritten(lost)
+    lost = lost_output()
+    return code if lost is None else _unwritten(lost)
+
+
+def _unwritten(error: OSError) -> int:
+    # That whoever read our output has left is not a failure of ours to report.
+    if not isinstance(error, BrokenPipeError):
+        _complain(f"the output could not be written: {error.strerror or error}")
+    return FAILED
+
+
+def _complain(message: str) -> None:
+    # Loaded for a failure only: `harness --help` must answer at once (S5).
+    importlib.import_module("pluggableharness.cli.complaining").complain(message)
 
 
 def _main(given: list[str]) -> int:

@@ -8,7 +8,12 @@ from pluggableharness.kernel.schema.violation import quoted
 
 def working_directory(given: str) -> Path:
     """The absolute working directory. Raises UsageError when it is none."""
-    path = Path(given).absolute()
+    try:
+        path = Path(given).absolute()
+    except OSError as error:
+        raise UsageError(
+            "the directory in which this was started is gone; change to one that exists"
+        ) from error
     try:
         there = path.is_dir()
     except OSError:  # too long to be the name of anything

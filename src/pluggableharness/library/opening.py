@@ -21,7 +21,12 @@ def project(
     `env("NAME")` reads, None for the program's own. `dataclasses.replace` changes what is to be
     otherwise. Raises UsageError for a directory or a configuration that cannot be used.
     """
-    path = Path(directory).absolute()
+    try:
+        path = Path(directory).absolute()
+    except OSError as error:
+        raise UsageError(
+            f"{directory}: the directory in which the program was started is gone"
+        ) from error
     if not path.is_dir():
         raise UsageError(f"{directory}: not a directory; name the project's")
     return configured(path, os.environ if environment is None else environment, profile)

@@ -7,6 +7,8 @@ rich nor gRPC, and must not wait for them.
 import argparse
 import importlib
 
+from pluggableharness.cli.numbers import count
+
 _ID = "a session's id, the beginning of one that no other has, or a log's path"
 
 _EPILOG = """\
@@ -79,15 +81,8 @@ def main(options: argparse.Namespace) -> int:
 
 def _add_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--limit", type=_count, metavar="N", help="the N newest only")
+    parser.add_argument("--limit", type=count, metavar="N", help="the N newest only")
     parser.set_defaults(module="listing")
-
-
-def _count(text: str) -> int:
-    """A number of sessions, as argparse reads it. Raises ArgumentTypeError for any other text."""
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"'{text}' is not a count; give 0 or more")
-    return int(text)
 
 
 def _add_resume(parser: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import FAILED, USAGE
+from pluggableharness.cli.output import is_of_output
 from pluggableharness.kernel.domain.errors import HarnessError
 from pluggableharness.kernel.store.errors import LogUnreadable
 
@@ -21,8 +22,8 @@ def reported(work: Callable[[], int]) -> int:
     except ValueError as error:
         complain(f"the record holds what no kernel wrote: {error}")
         return FAILED
-    except BrokenPipeError:
-        raise
     except OSError as error:
+        if is_of_output(error):
+            raise
         complain(error)
         return FAILED

@@ -33,5 +33,8 @@ def file_config(path: Path, directory: Path, environment: Mapping[str, str]) -> 
 
 def shown_path(path: Path) -> str:
     """The path as short as it can be said from where the process is."""
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except OSError:  # it is gone
+        return str(path)
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -70,15 +70,21 @@ def _no_object(given: object) -> str:
     return _wrong_name(given)
 
 
-def _wrong_name(given: object) -> str:
+_DEEPEST = 100
+"""Levels that are looked at: a schema allows far fewer, and Python's own recursion ends."""
+
+
+def _wrong_name(given: object, depth: int = 1) -> str:
+    if depth > _DEEPEST:
+        return f"a Python {type(given).__name__} below {_DEEPEST} levels of nesting"
     if isinstance(given, Mapping):
         for name, value in given.items():
             if not isinstance(name, str):
                 return f"a Python {type(given).__name__} with a name of type {type(name).__name__}"
-            if wrong := _wrong_name(value):
+            if wrong := _wrong_name(value, depth + 1):
                 return wrong
     elif isinstance(given, list | tuple):
-        return next(filter(None, map(_wrong_name, given)), "")
+        return next(filter(None, (_wrong_name(value, depth + 1) for value in given)), "")
     return ""
 
 

@@ -2,7 +2,9 @@
 
 import os
 import select
-from typing import TextIO
+from typing import ClassVar, Final, TextIO
+
+_STANDARD_OUTPUT: Final = 1
 
 
 class Outlet:
@@ -16,6 +18,10 @@ class Outlet:
     With `gather` it waits until that many bytes have come together, or until `flush`: for what
     nobody watches as it comes, since each write takes longer than making a line.
     """
+
+    unwritten: ClassVar[OSError | None] = None
+    """Why standard output took no more, whichever outlet wrote there last; None for a reader
+    that has gone."""
 
     def __init__(self, out: TextIO, gather: int = 0) -> None:
         out.flush()
@@ -66,6 +72,8 @@ class Outlet:
             self._put(data)
         except OSError as error:
             self.lost = error
+            if self._descriptor == _STANDARD_OUTPUT and not isinstance(error, BrokenPipeError):
+                Outlet.unwritten = error
 
     def _put(self, data: bytes) -> None:
         if self._descriptor is None:

@@ -21,6 +21,8 @@ from pluggableharness.kernel.domain.errors import HarnessError, RecordFailed
 class NoStateDirectory(RecordFailed):
     """There is no place for logs, or none that is safe."""
 
+    before_start = True
+
 
 class LogFailed(RecordFailed):
     """A log cannot be written; `path` is its file."""

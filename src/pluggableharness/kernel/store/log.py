@@ -66,7 +66,11 @@ class EventLog:
         Raises NoStateDirectory and LogFailed.
         """
         make_private(directory)
-        file = LogFile.create(log_path(directory, session_id), session_id)
+        try:
+            file = LogFile.create(log_path(directory, session_id), session_id)
+        except LogFailed as failed:
+            failed.before_start = True
+            raise
         return cls(file, Tail(session_id, 0, first_link(session_id), {}), clock)
 
     @classmethod

@@ -1,0 +1,27 @@
+"""Numbers of the command line, as argparse reads them."""
+
+import argparse
+from typing import Final
+
+_LONGEST_S: Final = 31_536_000
+"""A year: more seconds than any call may take."""
+
+
+def seconds(text: str) -> float:
+    """A length of time. Raises ArgumentTypeError that says what is allowed."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= _LONGEST_S:  # which not-a-number is neither
+        raise argparse.ArgumentTypeError(
+            f"'{text[:40]}' is no time; give seconds, more than 0 and at most {_LONGEST_S}"
+        )
+    return value
+
+
+def count(text: str) -> int:
+    """How many. Raises ArgumentTypeError that says what is allowed."""
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a count; give 0 or more")
+    return int(text)
