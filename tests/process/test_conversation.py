@@ -355,3 +355,11 @@ def test_what_was_seen_of_an_interrupted_answer_stays_in_history_and_record(
     for told in (("replay",), ("replay", "--json"), ("show",), ("export", "--format", "markdown")):
         shown = harness.run("sessions", told[0], log.stem, *told[1:]).stdout
         assert "Half of" in shown and "[interrupted" in shown, told
+        if "--json" not in told:
+            assert "> tell me" in shown and "> go on" in shown, told
+        if "markdown" in told:
+            assert shown.count("# Session ") == 1
+            assert [line for line in shown.split("\n") if line.startswith("## ")] == [
+                "## Prompt 1",
+                "## Prompt 2",
+            ]

@@ -139,3 +139,41 @@ def test_a_silent_pipe_is_given_up(harness: Harness) -> None:
         os.close(reading)
         os.close(writing)
     assert "nothing came on standard input" in done.stdout
+
+
+@pytest.mark.req("K32", "K33")
+def test_what_is_piped_in_is_sent_behind_the_prompt_and_set_apart(harness: Harness) -> None:
+    done, server = run(harness, [Reply("One.")], "review it", *MODEL, stdin="- a\n+ b\n")
+    assert done.returncode == 0, done.stderr
+    sent = str(server.requests[0]["messages"][-1]["content"])
+    assert "review it\n\n<stdin>\n- a\n+ b\n</stdin>" in sent
+    (log,) = harness.logs()
+    done, server = run(harness, [Reply("Two.")], "and it?", "--resume", log.stem, stdin="more")
+    assert done.returncode == 0, done.stderr
+    sent = str(server.requests[0]["messages"][-1]["content"])
+    assert "and it?\n\n<stdin>\nmore\n</stdin>" in sent
+    done, server = run(harness, [Reply("Three.")], "nothing piped", *MODEL)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "stdin" not in str(server.requests[0]["messages"][-1]["content"])
+
+
+@pytest.mark.req("K33")
+def test_a_silent_pipe_does_not_hold_up_a_prompt(harness: Harness) -> None:
+    reading, writing = os.pipe()
+    try:
+        with ModelServer([Reply("Done.")]) as server:
+            done = subprocess.run(
+                [*HARNESS, "run", "go", *MODEL],
+                cwd=harness.project,
+                env={**harness.environment, **server.environment},
+                stdin=reading,
+                capture_output=True,
+                text=True,
+                timeout=50,
+            )
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert done.returncode == 0, done.stderr
+    assert "only the PROMPT is sent" in done.stderr
+    assert "stdin" not in str(server.requests[0]["messages"][-1]["content"])

@@ -1,14 +1,16 @@
-"""Where the prompt of a run comes from when the command line holds none."""
+"""Where the prompt of a run comes from: the command line, standard input, or both."""
 
 import asyncio
 import os
 import stat
 from typing import TextIO
 
+from pluggableharness.cli.complaining import complain
 from pluggableharness.kernel.domain.errors import UsageError
 
 _MOST_BYTES = 4 * 1024 * 1024
 _PATIENCE_S = 60.0
+_MOMENT_S = 2.0
 _WHAT_TO_DO = (
     "Give a PROMPT, pipe one in, play a script with --script FILE, or begin a conversation by "
     "running `harness run` in a terminal"
@@ -26,6 +28,48 @@ async def read_prompt(stdin: TextIO | None, patience_s: float = _PATIENCE_S) -> 
     if prompt is None:
         raise UsageError(f"what is to be done? {_WHAT_TO_DO}")
     return prompt
+
+
+async def with_piped(prompt: str, stdin: TextIO | None, moment_s: float = _MOMENT_S) -> str:
+    """The prompt, and set apart behind it what a pipe or a file on standard input holds.
+
+    A pipe from which nothing comes for `moment_s` seconds is taken for one that was only
+    inherited: it is left out, which is said on stderr. Raises what `piped_prompt` does.
+    """
+    if stdin is None or not _is_pipe_or_file(stdin.fileno()):
+        return prompt
+    if not await _speaks(stdin.fileno(), moment_s):
+        complain(
+            f"nothing came on standard input for {moment_s:g} s, so only the PROMPT is sent. For "
+            "what takes longer, write it to a file first; < /dev/null says that there is nothing",
+            kind="notice",
+        )
+        return prompt
+    piped = await piped_prompt(stdin)
+    return prompt if piped is None else f"{prompt}\n\n<stdin>\n{piped}\n</stdin>"
+
+
+def _is_pipe_or_file(descriptor: int) -> bool:
+    try:
+        mode = os.fstat(descriptor).st_mode
+    except OSError:
+        return False  # closed
+    return stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
+
+
+async def _speaks(descriptor: int, moment_s: float) -> bool:
+    """Whether there is something to read, if only the end, within some seconds."""
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return True
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(descriptor, ready.set)
+    try:
+        await asyncio.wait_for(ready.wait(), moment_s)
+    except TimeoutError:
+        return False
+    finally:
+        loop.remove_reader(descriptor)
+    return True
 
 
 async def piped_prompt(stdin: TextIO | None, patience_s: float = _PATIENCE_S) -> str | None:

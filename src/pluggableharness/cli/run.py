@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pluggableharness.cli.conversing import converse
 from pluggableharness.cli.interrupts import run_until_done
-from pluggableharness.cli.prompting import at_terminal, read_prompt
+from pluggableharness.cli.prompting import at_terminal, read_prompt, with_piped
 from pluggableharness.cli.sessions.resuming import resume
 from pluggableharness.cli.starting import (
     as_asked,
@@ -29,13 +29,16 @@ _EPILOG = """\
 examples:
   harness run --model anthropic:claude-sonnet-5-5              a conversation
   harness run "mend the failing test" --model openai:gpt-5     one prompt, to its end
-  git diff | harness run --plan --model openai-compatible:qwen3
+  git diff | harness run --plan "review what I pipe in"
   harness run --resume 01K
   harness run --script fix.yaml --json
 
 Without --model it is that of agent.hcl, and with --resume the one that the record names. Keys
 come from the environment, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; the address of a
 compatible service from OPENAI_BASE_URL.
+
+What a pipe or a file on standard input holds is sent behind the PROMPT, in <stdin>. From a pipe
+something must come within 2 s; otherwise only the PROMPT is sent, and a notice says so.
 
 Nothing that changes anything runs unless you allow it: at the prompt, or all of it with
 --allow-all. Without a terminal there is nobody to ask, and what would be asked is denied.
@@ -51,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PROMPT",
         nargs="?",
         help="what is to be done; without one a conversation begins in a terminal, and "
-        "elsewhere standard input is the prompt",
+        "elsewhere standard input is the prompt; with one, what is piped in goes with it",
     )
     parser.add_argument(
         "--model",
@@ -100,6 +103,8 @@ async def _run(options: argparse.Namespace) -> int:
     prompt = options.prompt
     if not prompt and (options.json or not at_terminal()):
         prompt = await read_prompt(sys.stdin)
+    elif prompt:
+        prompt = await with_piped(prompt, sys.stdin)
     async with vendor_models(os.environ) as models:
         setup = with_models(directory, profile, options.model, models)
         model = models(setup.profile)

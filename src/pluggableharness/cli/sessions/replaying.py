@@ -3,12 +3,13 @@
 import argparse
 import asyncio
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.sessions.finding import find_log
 from pluggableharness.cli.sessions.reporting import reported
-from pluggableharness.cli.sessions.telling import RecordedClock, tell
+from pluggableharness.cli.sessions.telling import RecordedClock, tell, typed_at
 from pluggableharness.kernel.frontends.json_lines import JsonLines
 from pluggableharness.kernel.frontends.terminal import Terminal
 
@@ -22,11 +23,12 @@ def main(options: argparse.Namespace) -> int:
 
 async def _replay(log: Path, as_json: bool) -> int:
     clock = RecordedClock(log)
-    frontend = (
-        JsonLines(sys.stdout, _GATHERED) if as_json else Terminal(clock=clock, conversation=True)
-    )
-    try:
-        await tell(log, frontend, clock)
-    finally:
-        frontend.close()
+    if as_json:
+        lines = JsonLines(sys.stdout, _GATHERED)
+        with closing(lines):
+            await tell(log, lines, clock)
+        return DONE
+    terminal = Terminal(clock=clock, conversation=True)
+    with closing(terminal):
+        await tell(log, terminal, clock, typed_at(terminal))
     return DONE

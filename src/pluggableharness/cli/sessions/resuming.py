@@ -9,7 +9,7 @@ from pathlib import Path
 from pluggableharness.cli.conversing import converse
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
-from pluggableharness.cli.prompting import at_terminal, piped_prompt
+from pluggableharness.cli.prompting import at_terminal, piped_prompt, with_piped
 from pluggableharness.cli.sessions.finding import find_log
 from pluggableharness.cli.starting import (
     as_asked,
@@ -58,6 +58,8 @@ async def resume(session: str, options: argparse.Namespace) -> int:
     talks = options.prompt is None and not options.json and at_terminal()
     if options.prompt is None and not talks:
         options.prompt = await piped_prompt(sys.stdin)
+    elif options.prompt is not None:
+        options.prompt = await with_piped(options.prompt, sys.stdin)
     async with vendor_models(os.environ) as models:
         setup = with_models(directory, profile, options.model, models, meta.get("model", ""))
         model = models(setup.profile)

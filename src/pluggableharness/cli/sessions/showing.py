@@ -7,7 +7,7 @@ from pathlib import Path
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.sessions.finding import find_log
 from pluggableharness.cli.sessions.reporting import reported
-from pluggableharness.cli.sessions.telling import RecordedClock, tell
+from pluggableharness.cli.sessions.telling import RecordedClock, tell, typed_at
 from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.frontends.terminal import Terminal
 from pluggableharness.kernel.store.index import INTERRUPTED, RUNNING, summary
@@ -27,11 +27,8 @@ async def _show(log: Path) -> int:
     clock = RecordedClock(log)
     terminal = Terminal(clock=clock, conversation=True)
 
-    async def prompted(text: str) -> None:
-        await terminal.hear(Notice("info", "> " + text.replace("\n", "\n> ")))
-
     try:
-        await tell(log, terminal, clock, prompted)
+        await tell(log, terminal, clock, typed_at(terminal))
         last = _OPEN.get(summary(log).status)
         if last:
             await terminal.hear(Notice("warning", last))

@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
 
-from pluggableharness.kernel.domain.news import News
+from pluggableharness.kernel.domain.news import News, Notice
+from pluggableharness.kernel.frontends.terminal import Terminal
 from pluggableharness.kernel.store.index import summary
 from pluggableharness.kernel.store.reading import read_events
 from pluggableharness.kernel.store.story import Prompted, story
@@ -27,6 +28,15 @@ class RecordedClock:
     def __call__(self) -> float:
         """The time."""
         return self.now
+
+
+def typed_at(terminal: Terminal) -> Callable[[str], Awaitable[None]]:
+    """What shows at a terminal what a person wrote there."""
+
+    async def prompted(text: str) -> None:
+        await terminal.hear(Notice("info", "> " + text.replace("\n", "\n> ")))
+
+    return prompted
 
 
 async def tell(

@@ -35,14 +35,16 @@ class Markdown:
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._said = ""
+        self._session_id = ""
+        self._with_model = ""
+        self._prompts = 0
         self._decided: dict[str, str] = {}
 
     async def hear(self, news: News) -> None:
         """Write a piece of news."""
         match news:
             case SessionStarted():
-                self._write(f"# Session {news.session_id}")
-                self._write(f"Model {_code(news.model)} in {_code(news.working_directory)}.")
+                self._begin(news)
             case MessageArrived():
                 self._message(news.message)
             case ItemDecided():
@@ -62,7 +64,19 @@ class Markdown:
 
     async def prompted(self, text: str) -> None:
         """Write what a person asked for."""
+        self._prompts += 1
+        self._write(f"## Prompt {self._prompts}")
         self._write("> " + live(text).replace("\n", "\n> "))
+
+    def _begin(self, news: SessionStarted) -> None:
+        """The heading once; a conversation's session starts again with each prompt."""
+        if news.session_id != self._session_id:
+            self._session_id = news.session_id
+            self._write(f"# Session {news.session_id}")
+        with_model = f"Model {_code(news.model)} in {_code(news.working_directory)}."
+        if with_model != self._with_model:
+            self._with_model = with_model
+            self._write(with_model)
 
     def _message(self, message: Message) -> None:
         self._said = message.text.strip()
