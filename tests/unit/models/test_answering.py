@@ -94,6 +94,21 @@ async def test_what_passes_is_asked_again_after_pauses_that_double() -> None:
 
 
 @pytest.mark.req("K21")
+async def test_what_was_never_reached_is_tried_twice_and_what_was_reached_once_as_all_else() -> (
+    None
+):
+    gone = ModelFault(FaultKind.PASSING, "it cannot be reached", unreached=True)
+    clock, model = Clock(), Fake("one", [gone] * 9)
+    with pytest.raises(ModelFault, match=r"cannot be reached.*asked 2 times"):
+        await asked(Answering([model], pausing=clock.pausing))
+    assert model.asked == 2 and sum(clock.slept) <= 1.0
+    model = Fake("one", ["here", *[gone] * 4, "back"])
+    answering = Answering([model], pausing=clock.pausing)
+    assert await asked(answering) == "here"
+    assert await asked(answering) == "back"
+
+
+@pytest.mark.req("K21")
 async def test_the_limit_of_one_message_ends_it_and_the_reason_is_told() -> None:
     fake, clock = Fake("a", [BUSY] * 99), Clock()
     model = Answering([fake], Patience(retries=2), clock.pausing)

@@ -78,6 +78,7 @@ class Answering:
     instructions: Callable[[], str] = _no_instructions
 
     _retried: int = 0
+    _reached: set[str] = field(default_factory=set)
     _down: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -134,9 +135,13 @@ class Answering:
         while True:
             listener = _Listener(heard)
             try:
-                return await candidate.reply(history, offered, listener, instructions)
+                reply = await candidate.reply(history, offered, listener, instructions)
+                self._reached.add(candidate.name)
+                return reply
             except ModelFault as fault:
                 attempt += 1
+                if not fault.unreached:
+                    self._reached.add(candidate.name)
                 pause_s = self._pause_s(candidate, attempt, fault)
                 told = f"{_LOST if listener.heard_text else ''}{_sentence(fault)}"
                 if pause_s is None:
@@ -148,8 +153,12 @@ class Answering:
     def _pause_s(self, candidate: Candidate, attempt: int, fault: ModelFault) -> float | None:
         """Seconds to wait before the same is asked again; None when it is not to be.
 
-        One that was down in the turn before is looked at once: its retries are spent.
+        One that was down in the turn before is looked at once: its retries are spent. One to
+        which no connection ever came about is tried twice: its address is likely wrong, or
+        nothing is started there.
         """
+        if fault.unreached and attempt > 1 and candidate.name not in self._reached:
+            return None
         spent = attempt > self.patience.retries or self._retried >= self.patience.session_retries
         if fault.kind is not FaultKind.PASSING or spent or candidate.name in self._down:
             return None

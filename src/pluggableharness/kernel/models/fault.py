@@ -21,12 +21,19 @@ class ModelFault(ModelFailed):
     """One asking of one model came to nothing.
 
     The message says what failed, and what a person can do. `retry_after_s` is how long the
-    vendor wants to be left alone, in seconds; None when it does not say.
+    vendor wants to be left alone, in seconds; None when it does not say. `unreached` says that
+    not even a connection came about.
     """
 
     def __init__(
-        self, kind: FaultKind, message: str, *, retry_after_s: float | None = None
+        self,
+        kind: FaultKind,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        unreached: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.retry_after_s = retry_after_s
+        self.unreached = unreached

@@ -49,7 +49,8 @@ def fault_of(error: Exception, name: str, key_variable: str, secret: str) -> Mod
         case ModelTimeoutError() | ModelRequestTimeout():
             return _passing(f"{name} does not answer", words, error)
         case ModelConnectionError(phase="connect"):
-            return _passing(f"{name} cannot be reached", words, error)
+            told = _with(f"{name} cannot be reached", words)
+            return ModelFault(FaultKind.PASSING, told, unreached=True)
         case ModelConnectionError():
             return _passing(f"the connection to {name} broke off", words, error)
         case _:
