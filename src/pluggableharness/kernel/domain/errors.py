@@ -43,6 +43,9 @@ class ProgramFailed(HarnessError):
 
 
 class RecordFailed(HarnessError):
-    """The session's log cannot be written; `before_start` when there is none to begin with."""
+    """The session's log cannot be written.
+
+    `before_start` when there is none to begin with.
+    """
 
     before_start = False
