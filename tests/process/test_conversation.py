@@ -162,6 +162,7 @@ def test_commands_say_what_there_is_and_a_mistyped_one_what_was_meant(harness: H
             ),
             ("/cost", "0 of 7 for the last prompt"),
             ("/model", "openai-compatible:any"),
+            ("/model google:other", "--model google:other"),
             ("/resume", "no other session"),
             ("/help", "go on with another session"),
         ):

@@ -78,7 +78,7 @@ class SlashCommands:
                 case "/cost":
                     self._cost()
                 case "/model":
-                    self.terminal.say(self.session.ports.model.name)
+                    self._model(rest.strip())
                 case "/resume":
                     return await self._resume(rest.strip())
                 case "/quit" | "/exit":
@@ -107,6 +107,16 @@ class SlashCommands:
             if self.session.mode.plan
             else "plan mode is off"
         )
+
+    def _model(self, given: str) -> None:
+        """Say which model answers. Raises UsageError for a name: one session has one model."""
+        name = self.session.ports.model.name
+        if given and given != name:
+            raise UsageError(
+                f"{name} answers, and stays. To go on with another, leave and run: harness run "
+                f"--resume {self.session.id} --model {given}"
+            )
+        self.terminal.say(name)
 
     def _tools(self) -> None:
         rows = [
