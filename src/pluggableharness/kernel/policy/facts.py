@@ -51,7 +51,7 @@ class Answer:
 
 _YES = Answer(Held.YES)
 _NOT_CERTAIN = "in which folder it runs is not known for certain"
-_SUPPOSED = "the command may run what the rule speaks of: not all of its words are known"
+_SUPPOSED = "the command may run what the rule speaks of: its text does not tell all that it runs"
 _NO = Answer(Held.NO, "its condition is false")
 
 
