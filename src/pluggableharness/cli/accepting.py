@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-from pluggableharness.cli.exits import DONE
+from pluggableharness.cli.complaining import complain
+from pluggableharness.cli.exits import DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.kernel.config.config import Config
 from pluggableharness.kernel.config.granted import GRANTED_NAME, void_changed
@@ -23,6 +24,7 @@ async def _accept(config: Config, directory: Path) -> int:
     known = set(gate.lock)
     async with opened(setup_of(config, directory, os.environ, gate=gate)) as kernel:
         await kernel.operations()
+        absent = kernel.absent
     for name in gate.lock:
         if name not in known:
             print(f"{name}: is new")
@@ -36,8 +38,10 @@ async def _accept(config: Config, directory: Path) -> int:
         print(line)
     if not gate.accepted and not gone and not void and known == set(gate.lock):
         print("nothing has changed")
-    print(f"{shown_path(gate.path)} holds the providers as they are now")
-    return DONE
+    for name, reason in absent.items():
+        complain(f"provider {name} is not loaded and stays as it was pinned: {reason}")
+    print(f"{shown_path(gate.path)} holds the {'other ' * bool(absent)}providers as they are now")
+    return FAILED if absent else DONE
 
 
 def _void(gate: LockGate) -> tuple[str, ...]:

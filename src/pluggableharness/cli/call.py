@@ -70,7 +70,7 @@ async def _call(options: argparse.Namespace) -> int:
     directory = working_directory(options.cwd)
     if options.provider is None:
         project = configured(directory, os.environ)
-        setup = replace(project, providers=(_spec(project, provider),))
+        setup = replace(project, providers=(_spec(project, provider),), absent={})
     else:
         setup = Setup(directory, (ProviderSpec(provider, _command(options.provider)),))
     setup = replace(setup, timeout_s=options.timeout)

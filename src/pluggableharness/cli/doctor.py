@@ -129,6 +129,8 @@ def _sandbox(setup: Setup) -> Iterator[Finding]:
 
 async def _providers(setup: Setup) -> AsyncIterator[Finding]:
     """Start them, each by itself so that one that fails hides no other."""
+    for name, reason in setup.absent.items():
+        yield Finding(f"provider {name}", Health.BROKEN, reason)
     for spec in setup.providers:
         alone = Setup(setup.working_directory, providers=(spec,))
         try:

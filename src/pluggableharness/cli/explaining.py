@@ -28,7 +28,7 @@ def main(options: argparse.Namespace) -> int:
 async def _explain(options: argparse.Namespace) -> int:
     setup = configured(working_directory(options.cwd), os.environ)
     provider = loaded_spec(setup, provider_of(options.operation), "`harness tools` lists them")
-    async with opened(replace(setup, providers=(provider,))) as kernel:
+    async with opened(replace(setup, providers=(provider,), absent={})) as kernel:
         operation = await kernel.operation(options.operation)
         arguments = read_arguments(operation, options.pairs, options.args)
         found = await kernel.explain(options.operation, arguments)

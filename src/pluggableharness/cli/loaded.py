@@ -24,6 +24,8 @@ def loaded_spec(project: Setup, name: str, hint: str = "") -> ProviderSpec:
     loaded = {spec.name: spec for spec in project.providers}
     if name in loaded:
         return loaded[name]
+    if name in project.absent:
+        raise UsageError(project.absent[name])
     if name in NAMES:
         raise UsageError(
             f"{name} is built in, but required_providers of agent.hcl does not name it; "

@@ -6,7 +6,8 @@ import sys
 
 import msgspec
 
-from pluggableharness.cli.exits import DONE
+from pluggableharness.cli.complaining import complain
+from pluggableharness.cli.exits import DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.codec.json_schema import to_json_schema
@@ -23,19 +24,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> int:
-    """List the operations of every provider."""
+    """List the operations of every provider; 1 when one is not loaded."""
     return run_until_done(lambda: _tools(options))
 
 
 async def _tools(options: argparse.Namespace) -> int:
     async with opened(configured(working_directory(options.cwd), os.environ)) as kernel:
         operations = await kernel.operations()
+        absent = kernel.absent
     if options.json:
         text = msgspec.json.format(msgspec.json.encode([as_json(one) for one in operations]))
         sys.stdout.write(text.decode() + "\n")
     else:
         sys.stdout.write(as_table(operations))
-    return DONE
+    for name, reason in absent.items():
+        complain(f"provider {name} is not loaded: {reason}")
+    return FAILED if absent else DONE
 
 
 def as_json(operation: Operation) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """From a project's configuration to the `Setup` of a kernel (F3, F4, F8, F9)."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -44,18 +44,6 @@ from pluggableharness.kernel.setup import Setup
 _log = logging.getLogger("pluggableharness.config")
 
 
-class ProvidersChanged(UsageError):
-    """Providers are not what was accepted; the message shows how, and how to accept them."""
-
-    def __init__(self, lock: str, differences: Mapping[str, Sequence[str]]) -> None:
-        lines = [f"{lock} does not allow these providers, which have changed:"]
-        for provider, changes in differences.items():
-            lines += [f"  {provider}", *(f"    {change}" for change in changes)]
-        lines.append("If this is as it should be: harness config accept")
-        super().__init__("\n".join(lines))
-        self.differences = differences
-
-
 def configured(
     directory: Path, environment: Mapping[str, str], profile: str | None = None
 ) -> Setup:
@@ -65,9 +53,10 @@ def configured(
     Without an agent.hcl that is every built-in provider with its defaults. `profile` is what
     sessions are to run under; None, where there are none, is the default one.
 
+    A provider that is not there, or not what the lock file says, is in the setup's `absent`.
+
     Raises:
-        UsageError: the configuration cannot be used, a provider is not there, or it is not
-            what the lock file says.
+        UsageError: the configuration cannot be used.
     """
     config = project_config(directory, environment)
     if config is None:
@@ -95,8 +84,7 @@ def setup_of(
 ) -> Setup:
     """What a configuration comes to; `gate` is by default one that refuses what has changed.
 
-    Raises:
-        UsageError: a provider is not there, or not what the lock file says.
+    Raises UsageError.
     """
     gate = gate or LockGate.opened(config)
     granted = config.path.parent / GRANTED_NAME
@@ -104,7 +92,11 @@ def setup_of(
     root = str(config.path.parent)
     profiles = {name: _agent(written, retries, root) for name, written in config.profiles.items()}
     believed = believed_files(config, directory)
-    specs = (_spec(one, gate.found[one.name], environment) for one in config.providers)
+    specs = (
+        _spec(one, gate.found[one.name], environment)
+        for one in config.providers
+        if one.name in gate.found
+    )
     return Setup(
         directory,
         tuple(replace(spec, guarded=tuple(sorted(believed))) for spec in specs),
@@ -123,6 +115,7 @@ def setup_of(
         policy_files=believed,
         keep_grant=keeper(granted, shown_path(granted)),
         admit=partial(_admit, config, gate),
+        absent=gate.absent,
     )
 
 
@@ -193,50 +186,59 @@ class LockGate:
 
     path: Path
     lock: Lock
-    found: Mapping[str, Found]
+    found: dict[str, Found]
     accepts: bool
+    absent: dict[str, str] = field(default_factory=dict)
     accepted: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def opened(cls, config: Config, *, accept: bool = False) -> "LockGate":
-        """Find every provider, and refuse those that are not what they were before they start.
+        """Find every provider; those that are not what they were may not start, and are `absent`.
 
-        `accept` notes in `accepted` what has changed, instead of refusing it.
+        `accept` notes in `accepted` what has changed, instead of refusing it. Raises UsageError
+        for a lock file that cannot be read.
         """
         root = config.path.parent
         path = root / LOCK_NAME
         lock = read_lock(path, shown_path(path))
-        found = {one.name: locate(one, root) for one in config.providers}
-        gate = cls(path, lock, found, accept)
-        gate.refuse(
-            {
-                name: list(identity_differences(lock[name], one.identity))
-                for name, one in found.items()
-                if name in lock
-            }
-        )
+        gate = cls(path, lock, {}, accept)
+        for one in config.providers:
+            try:
+                found = locate(one, root)
+            except UsageError as error:
+                gate.absent[one.name] = str(error)
+                continue
+            pinned = lock.get(one.name)
+            changes = list(identity_differences(pinned, found.identity)) if pinned else []
+            if reason := gate.refusal(one.name, changes):
+                gate.absent[one.name] = reason
+            else:
+                gate.found[one.name] = found
         return gate
 
-    def refuse(self, differences: Mapping[str, Sequence[str]]) -> None:
-        """Raise ProvidersChanged when there is a difference, unless changes are accepted."""
-        real = {name: changes for name, changes in differences.items() if changes}
-        if real and not self.accepts:
-            raise ProvidersChanged(shown_path(self.path), real)
-        for name, changes in real.items():
+    def refusal(self, name: str, changes: Sequence[str]) -> str:
+        """Why a provider with these changes may not be used; "" when it may."""
+        if not changes:
+            return ""
+        if self.accepts:
             self.accepted.setdefault(name, []).extend(changes)
+            return ""
+        lines = [f"{shown_path(self.path)} does not allow provider {name}, which has changed:"]
+        lines += [f"  {change}" for change in changes]
+        return "\n".join([*lines, "If this is as it should be: harness config accept"])
 
-    def hold(self, offered: Sequence[Operation]) -> None:
-        """Refuse declarations that differ from those that are pinned, and pin what is new."""
-        declared: dict[str, dict[str, str]] = {}
-        for operation in offered:
-            declared.setdefault(operation.provider, {})[operation.name] = declaration(operation)
-        self.refuse(
-            {
-                name: list(operation_differences(self.lock[name], operations))
-                for name, operations in declared.items()
-                if name in self.lock
-            }
-        )
+    def refused(self, offered: Sequence[Operation]) -> dict[str, str]:
+        """The providers that declare what differs from what is pinned, and how it differs."""
+        reasons = {
+            name: self.refusal(name, list(operation_differences(self.lock[name], operations)))
+            for name, operations in _declared(offered).items()
+            if name in self.lock
+        }
+        return {name: reason for name, reason in reasons.items() if reason}
+
+    def pin(self, offered: Sequence[Operation]) -> None:
+        """Pin the providers of these operations as they are."""
+        declared = _declared(offered)
         pins = {name: Pin(self.found[name].identity, ops) for name, ops in declared.items()}
         new = {name: pin for name, pin in pins.items() if self.lock.get(name) != pin}
         if new:
@@ -246,11 +248,18 @@ class LockGate:
 
     def forget_others(self) -> tuple[str, ...]:
         """Drop the pins of providers that are no longer configured, and say which."""
-        gone = tuple(name for name in self.lock if name not in self.found)
+        gone = tuple(name for name in self.lock if name not in {*self.found, *self.absent})
         if gone:
-            self.lock = {name: pin for name, pin in self.lock.items() if name in self.found}
+            self.lock = {name: pin for name, pin in self.lock.items() if name not in gone}
             write_lock(self.path, self.lock)
         return gone
+
+
+def _declared(offered: Sequence[Operation]) -> dict[str, dict[str, str]]:
+    declared: dict[str, dict[str, str]] = {}
+    for operation in offered:
+        declared.setdefault(operation.provider, {})[operation.name] = declaration(operation)
+    return declared
 
 
 def _admit(
@@ -258,32 +267,34 @@ def _admit(
     gate: LockGate,
     offered: Sequence[Operation],
     producer: Callable[[str], Producer],
-) -> None:
+) -> Mapping[str, str]:
     """Hold what the providers declare against the file and its lock, and pin what is new.
 
-    Raises UsageError for whatever the file says of operations that are not there.
+    Gives those that may not be used, and why. Raises UsageError for whatever the file says of
+    operations that the others do not have.
     """
+    unfit = dict(_unfit_versions(config, {one.provider for one in offered}, producer))
+    refused = {**gate.refused(offered), **unfit}
+    fit = [one for one in offered if one.provider not in refused]
     names: dict[str, tuple[str, ...]] = {}
-    for operation in offered:
+    for operation in fit:
         names[operation.provider] = (*names.get(operation.provider, ()), operation.name)
-    problems = [
-        *_version_problems(config, names, producer),
-        *_operation_problems(config, names),
-        *_tool_problems(config, names),
-    ]
+    problems = [*_operation_problems(config, names), *_tool_problems(config, names)]
     if problems:
         raise UsageError("\n".join(problems))
-    gate.hold(offered)
+    gate.pin(fit)
+    return refused
 
 
-def _version_problems(
-    config: Config, names: Mapping[str, object], producer: Callable[[str], Producer]
-) -> Iterator[str]:
+def _unfit_versions(
+    config: Config, names: Set[str], producer: Callable[[str], Producer]
+) -> Iterator[tuple[str, str]]:
     for one in config.providers:
         if one.name in names and one.origin.kind is not OriginKind.BUILTIN:
             version = producer(one.name).version
             if not satisfies(version, one.version):
-                yield f"{one.place}: {one.name} has version {version}, which is not {one.version}"
+                reason = f"{one.name} has version {version}, which is not {one.version}"
+                yield one.name, f"{one.place}: {reason}"
 
 
 def _operation_problems(config: Config, names: Mapping[str, tuple[str, ...]]) -> Iterator[str]:

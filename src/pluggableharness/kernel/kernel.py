@@ -5,7 +5,7 @@ The composition root: the one file of the kernel that may import everything.
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -28,7 +28,6 @@ from pluggableharness.kernel.domain.message import (
     Text,
     ToolResult,
 )
-from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import Failure, Outcome
 from pluggableharness.kernel.domain.recorded import RecordedSession
@@ -38,9 +37,10 @@ from pluggableharness.kernel.domain.verdict import Opined, Opinion, Review, Verd
 from pluggableharness.kernel.first_party import confined
 from pluggableharness.kernel.models.answering import Answering
 from pluggableharness.kernel.models.one_call import OneCall
-from pluggableharness.kernel.models.reviewer import Doors, Unavailable, ask
+from pluggableharness.kernel.models.reviewer import Doors, Unavailable, ask, unheard
 from pluggableharness.kernel.places import located, real_path
-from pluggableharness.kernel.planning import classify, deadline_s
+from pluggableharness.kernel.planning import classify
+from pluggableharness.kernel.plugins.errors import left_out
 from pluggableharness.kernel.plugins.program import answer_of
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
 from pluggableharness.kernel.policy import (
@@ -99,20 +99,19 @@ class Kernel:
         self._asking: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._family = Family(setup.profiles, self._child_session)
         self._processes = ProviderProcesses(
-            setup.providers, self._file, self._family.ancestors, self._family.run
+            setup.providers, self._file, self._family.ancestors, self._family.run, setup.absent
         )
 
     async def operations(self) -> tuple[Operation, ...]:
         """Everything that the providers offer and that was admitted.
 
-        Raises ProviderUnavailable with all reasons, what `admit` raises, and UsageError when
-        the kernel has been closed.
+        A provider that did not load, or was not admitted, is left out and in `absent` (P2, F4).
+        Raises ProviderUnavailable with all reasons when none is left, what `admit` raises, and
+        UsageError when the kernel has been closed.
         """
         if self._closed:
             raise UsageError("the kernel is closed: its `async with` block is over; open another")
-        declared = await self._processes.operations()
-        if self._setup.admit is not None:
-            self._setup.admit(declared, self._processes.producer)
+        declared = await self._processes.operations(self._setup.admit)
         off = {f"{spec.name}.{name}" for spec in self._setup.providers for name in spec.disabled}
         return tuple(one for one in declared if one.full_name not in off)
 
@@ -120,6 +119,11 @@ class Kernel:
         """The operation of that name, `provider.operation`; None when there is none."""
         found = (one for one in await self.operations() if one.full_name == full_name)
         return next(found, None)
+
+    @property
+    def absent(self) -> Mapping[str, str]:
+        """The providers that are left out, and why, as far as it is known by now."""
+        return self._processes.absent
 
     def own_name(self, provider: str) -> str:
         """What a provider calls itself, whatever it is loaded as; "" when it has not said."""
@@ -204,6 +208,7 @@ class Kernel:
                         bounds=member.profile.bounds,
                         spending=member.spending,
                         mode=member.mode,
+                        warnings=left_out(self.absent),
                     )
                     with self._running.stopped_with_all(session):
                         yield session
@@ -224,7 +229,7 @@ class Kernel:
             record,
             member.frontend,
             decide=lambda call: approvals.decide(call, self._terms(self._asking_of(member), call)),
-            deadline_s=self._deadline_s,
+            deadline_s=self._setup.deadline_s,
             retries=member.profile.retries,
             locate=located,
             grants=self._granting.setdefault(
@@ -332,7 +337,7 @@ class Kernel:
         context = CallContext(ulid(), ulid(), str(self._setup.working_directory))
         proposed = ProposedCall("supposed", operation, arguments)
         return classify(
-            proposed, offered, call_id=ulid(), context=context, deadline_s=self._deadline_s
+            proposed, offered, call_id=ulid(), context=context, deadline_s=self._setup.deadline_s
         )
 
     def _approvals_of(self, member: Member) -> Approvals:
@@ -353,7 +358,7 @@ class Kernel:
         if profile is None or self._setup.models is None:
             raise ModelFailed(f"there is no agent profile '{name}' that has a model")
         model = self._setup.models(replace(profile, models=profile.models or member.profile.models))
-        said = await model.reply((Message(Role.USER, (Text(prompt),)),), (), _unheard)
+        said = await model.reply((Message(Role.USER, (Text(prompt),)),), (), unheard)
         if said.usage != NOTHING_USED or said.cost_usd:
             log = self._logs[member.session_id]
             by = said.message.by or model.name
@@ -374,12 +379,6 @@ class Kernel:
             believed |= git_directories(self._setup.working_directory)
         return Terms(asking, gate_reads, believed, self._distrusted, operation_digest)
 
-    def _deadline_s(self, operation: Operation) -> float | None:
-        setup = self._setup
-        given = setup.timeout_s or setup.timeouts.get(operation.full_name)
-        declared = operation.default_timeout_s or operation.kind is Kind.INTERACTIVE
-        return deadline_s(operation, given or (None if declared else setup.default_timeout_s))
-
     async def _file(
         self, session_id: str, producer: Producer, kind: EventKind, version: str, payload: bytes
     ) -> Event:
@@ -388,10 +387,6 @@ class Kernel:
         event = log.append(kind, payload, schema_version=version, producer=producer)
         await log.sync()
         return event
-
-
-async def _unheard(piece: str | Notice) -> None:
-    """Nobody watches a reviewer think."""
 
 
 @asynccontextmanager

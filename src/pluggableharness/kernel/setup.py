@@ -1,22 +1,19 @@
 """What a kernel is made of, as a value: whoever opens one changes it with `replace`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pluggableharness.kernel.domain.bounds import Bounds
-from pluggableharness.kernel.domain.event import Producer
 from pluggableharness.kernel.domain.hook import Subscription
-from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
 from pluggableharness.kernel.first_party import all_first_party
-from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.planning import deadline_s
+from pluggableharness.kernel.plugins.spec import Admit, ProviderSpec
 from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.session.approvals import Keep
 from pluggableharness.kernel.turn.ports import Model
-
-Admit = Callable[[Sequence[Operation], Callable[[str], Producer]], None]
-"""Is told all that is declared, and who a provider is; raises when that may not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +23,8 @@ class Setup:
     `timeout_s` overrides every operation's own deadline, `timeouts` that of single ones by
     their full names, and `default_timeout_s` is for those that declare none (K14). `allow_all`
     turns what would be asked into allow, never what is denied (K10); `gate_reads` and
-    `policy_files` are as in `Terms`. `admit` judges what the providers declare (F4, F8).
+    `policy_files` are as in `Terms`. `admit` judges what the providers declare (F4, F8);
+    `absent` are those that may not even be started, and why (P2).
     `keep_grant` writes down what is allowed for always (K10). `profile` is that of the sessions
     that a person starts, `bounds` takes the place of its own; `profiles` are those that a call
     may start a child session under, with the model that `models` makes for it (K22). In
@@ -44,6 +42,7 @@ class Setup:
     gate_reads: bool = False
     policy_files: frozenset[str] = frozenset()
     admit: Admit | None = field(default=None, compare=False)
+    absent: Mapping[str, str] = field(default_factory=dict)
     bounds: Bounds | None = None
     hooks: tuple[Subscription, ...] = ()
     keep_grant: Keep | None = field(default=None, compare=False)
@@ -52,3 +51,9 @@ class Setup:
     models: Callable[[Profile], Model] | None = None
     plan_mode: bool = False
     telemetry: str | None = None
+
+    def deadline_s(self, operation: Operation) -> float | None:
+        """How long a call of an operation may take, in seconds; None for as long as it likes."""
+        given = self.timeout_s or self.timeouts.get(operation.full_name)
+        declared = operation.default_timeout_s or operation.kind is Kind.INTERACTIVE
+        return deadline_s(operation, given or (None if declared else self.default_timeout_s))

@@ -29,6 +29,10 @@ class Unavailable(Exception):
     """There is no answer to be had, and why."""
 
 
+async def unheard(piece: object) -> None:
+    """Nobody watches a reviewer think."""
+
+
 @dataclass(frozen=True, slots=True)
 class Doors:
     """The ways to a reviewer; both raise HarnessError when there is no answer.

@@ -1,6 +1,6 @@
 """Why a provider cannot be had."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pluggableharness.kernel.domain.errors import ProviderUnavailable
 
@@ -19,8 +19,16 @@ class ProviderLoadError(ProviderUnavailable):
 
 
 class ProvidersNotLoaded(ProviderUnavailable):
-    """Some providers did not load; `errors` says which and why, `provider` names the first."""
+    """No provider can be had; `absent` says why of each, `provider` names the first."""
 
-    def __init__(self, errors: Sequence[ProviderLoadError]) -> None:
-        self.errors = tuple(errors)
-        super().__init__(self.errors[0].provider, "\n".join(str(error) for error in self.errors))
+    def __init__(self, absent: Mapping[str, str]) -> None:
+        self.absent = dict(absent)
+        super().__init__(next(iter(self.absent)), "\n".join(self.absent.values()))
+
+
+def left_out(absent: Mapping[str, str]) -> tuple[str, ...]:
+    """What a person is told of providers that others do without."""
+    return tuple(
+        f"Provider {name} is left out, and so is all that it offers. {reason}"
+        for name, reason in absent.items()
+    )

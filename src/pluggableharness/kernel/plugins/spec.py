@@ -4,9 +4,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from pluggableharness.kernel.domain.event import Producer
+from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.settings import Setting
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.schema.settings import setting_problems
+
+Admit = Callable[[Sequence[Operation], Callable[[str], Producer]], Mapping[str, str]]
+"""Is told all that is declared, and who a provider is; gives the providers that may not be used,
+and why. Raises UsageError when the configuration is wrong."""
 
 Judge = Callable[[Sequence[Setting], JsonObject], Iterable[object]]
 """From declared settings and a configuration to its problems, each of which is a line as text."""

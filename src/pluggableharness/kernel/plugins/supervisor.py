@@ -5,10 +5,10 @@ modules below; what a lock means, in `kernel.scheduling`.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Final
 
 from pluggableharness.kernel.domain.call import Call
@@ -28,7 +28,7 @@ from pluggableharness.kernel.plugins.errors import ProviderLoadError, ProvidersN
 from pluggableharness.kernel.plugins.hooks import ask_hook
 from pluggableharness.kernel.plugins.process import ProviderProcess, start_provider
 from pluggableharness.kernel.plugins.seat import Seat
-from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
+from pluggableharness.kernel.plugins.spec import Admit, Instance, ProviderSpec
 from pluggableharness.kernel.scheduling import Hold, WouldDeadlock, lock_request
 from pluggableharness.kernel.schema import nearest
 
@@ -63,8 +63,9 @@ class ProviderProcesses:
         file: File,
         ancestors: Ancestors = lambda session_id: frozenset(),
         run_child: RunChild = no_children,
+        absent: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Start nothing yet. `file` stores what providers emit (K28)."""
+        """Start nothing yet. `file` stores what providers emit (K28). `absent` may not start."""
         self._specs = {spec.name: spec for spec in specs}
         self._file = file
         self._ancestors = ancestors
@@ -73,18 +74,39 @@ class ProviderProcesses:
         self._declared: dict[str, tuple[Operation, ...]] = {}
         self._producers: dict[str, Producer] = {}
         self._own_names: dict[str, str] = {}
+        self._absent = dict(absent)
         self._closed = False
 
-    async def operations(self) -> tuple[Operation, ...]:
+    async def operations(self, admit: Admit | None = None) -> tuple[Operation, ...]:
         """Return what all providers declare, starting those that are not known yet.
 
+        One that does not load (P2), or is not admitted (F4), is left out from then on and is in
+        `absent`.
+
         Raises:
-            ProvidersNotLoaded: with every reason of every provider that did not load (P2).
+            ProvidersNotLoaded: none is left, with every reason of every provider.
         """
         loaded = await self.load(self._specs)
-        if loaded.errors:
-            raise ProvidersNotLoaded(loaded.errors)
-        return loaded.operations
+        for error in loaded.errors:
+            await self._leave_out(error.provider, str(error))
+        refused = admit(loaded.operations, self.producer) if admit is not None else {}
+        for name, reason in refused.items():
+            await self._leave_out(name, reason)
+        if self._absent and not self._specs:
+            raise ProvidersNotLoaded(self._absent)
+        return tuple(one for one in loaded.operations if one.provider in self._specs)
+
+    @property
+    def absent(self) -> Mapping[str, str]:
+        """The providers that are left out, and why."""
+        return self._absent
+
+    async def _leave_out(self, name: str, reason: str) -> None:
+        """Have nothing to do with a provider from now on: no call and no hook reaches it."""
+        self._absent[name] = reason
+        self._specs.pop(name, None)
+        mine = [key for key in self._seats if key[0] == name]
+        await asyncio.gather(*(self._seats.pop(key).close() for key in mine))
 
     async def load(self, names: Iterable[str]) -> Loaded:
         """Learn what the named providers declare, all at the same time."""
@@ -116,10 +138,10 @@ class ProviderProcesses:
 
     async def preview(self, call: Call) -> RenderNode | None:
         """What the call would do; None when nobody says so within 2 s (P29)."""
-        seat = self._seat_of(call)
-        if seat.present is not None and not seat.present.previews(call.operation.name):
-            return None
         try:
+            seat = self._seat_of(call)
+            if seat.present is not None and not seat.present.previews(call.operation.name):
+                return None
             async with asyncio.timeout(PREVIEW_S):
                 process = await seat.process()
                 return await process.preview(call)
@@ -144,7 +166,8 @@ class ProviderProcesses:
         """A subscriber's answer about what happens in a session (K25). Raises HookFailed."""
         spec = self._specs.get(subscription.provider)
         if spec is None:
-            raise HookFailed(HookTrouble.UNKNOWN, "there is no such provider")
+            reason = self._absent.get(subscription.provider, "there is no such provider")
+            raise HookFailed(HookTrouble.UNKNOWN, reason)
         seat = self._seat_for(spec, session_id)
         return await ask_hook(seat.process, subscription, payload)
 
@@ -172,7 +195,11 @@ class ProviderProcesses:
             return error
 
     def _seat_of(self, call: Call) -> Seat:
-        return self._seat_for(self._specs[call.operation.provider], call.context.session_id)
+        name = call.operation.provider
+        if name not in self._specs:
+            # Left out while a session that was offered its operations runs on.
+            raise ProviderLoadError(name, [self._absent[name]])
+        return self._seat_for(self._specs[name], call.context.session_id)
 
     def _seat_for(self, spec: ProviderSpec, session_id: str) -> Seat:
         if spec.instance is Instance.SHARED:
