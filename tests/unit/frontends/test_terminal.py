@@ -329,3 +329,15 @@ async def test_in_a_conversation_the_session_is_named_once_and_its_record_when_i
     assert "ab12" not in out.getvalue()
     frontend.close()
     assert out.getvalue().count("ab12") == 1
+
+
+@pytest.mark.req("K32")
+async def test_without_a_terminal_nothing_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    written, words = io.StringIO(), "many words " * 40
+    terminal = Terminal(written)
+    await terminal.hear(Notice("warning", words + "as a notice"))
+    await terminal.hear(TextDelta("t1", words + "as prose\n"))
+    terminal.close()
+    lines = written.getvalue().split("\n")
+    assert words + "as a notice" in lines and words + "as prose" in lines

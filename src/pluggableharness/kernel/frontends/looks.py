@@ -7,6 +7,8 @@ from pluggableharness.kernel.frontends.outlet import Outlet
 
 NARROWEST = 40
 WIDEST = 200
+UNFOLDED = 10_000
+"""Columns where no terminal is: nothing is folded there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,10 @@ def looks_of(outlet: Outlet, environ: Mapping[str, str]) -> Looks:
 
 def width_of(outlet: Outlet, environ: Mapping[str, str]) -> int:
     """The columns to draw in, asked anew for each drawing since windows are resized."""
-    columns = outlet.columns or _number(environ.get("COLUMNS", "")) or 80
+    columns = outlet.columns or _number(environ.get("COLUMNS", ""))
+    if not columns:
+        # No terminal shows it, and whoever reads it, a program say, has lines of any length.
+        return 80 if outlet.is_terminal else UNFOLDED
     return min(max(columns, NARROWEST), WIDEST)
 
 

@@ -5,7 +5,7 @@ from typing import Protocol
 from rich.text import Text
 
 from pluggableharness.kernel.frontends.lines import WordWrap
-from pluggableharness.kernel.frontends.looks import Looks
+from pluggableharness.kernel.frontends.looks import UNFOLDED, Looks
 from pluggableharness.kernel.frontends.markdown_text import MarkdownText
 from pluggableharness.kernel.frontends.screen import Screen
 from pluggableharness.kernel.frontends.text import LiveText
@@ -61,7 +61,8 @@ class Prose:
 
     @property
     def _width(self) -> int:
-        return min(self._screen.width, _WIDEST)
+        width = self._screen.width
+        return width if width == UNFOLDED else min(width, _WIDEST)
 
     def _write(self, text: str) -> None:
         text = self._breaks + text.replace("\r", "").expandtabs(4)

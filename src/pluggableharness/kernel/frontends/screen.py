@@ -78,7 +78,7 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """The columns there are at this moment, within 40 and 200."""
+        """The columns at this moment, within 40 and 200; UNFOLDED where no terminal is."""
         return width_of(self._outlet, self._environ)
 
     def lines(self, lines: Iterable[Text]) -> None:
