@@ -3,14 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from unit.turn.doubles import (
     CONTEXT,
     FakeFrontend,
     FakeProviders,
-    ListModel,
     ask_resources,
     calls,
     operation,
@@ -20,8 +18,7 @@ from unit.turn.doubles import (
 
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall
 from pluggableharness.kernel.domain.cancelled import CallCancelled
-from pluggableharness.kernel.domain.message import Cut, Message, ModelReply, Role, ToolResult
-from pluggableharness.kernel.domain.news import Notice
+from pluggableharness.kernel.domain.message import Message, Role, ToolResult
 from pluggableharness.kernel.domain.operation import Kind, Schema, SchemaType
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
@@ -373,31 +370,3 @@ async def test_a_call_that_had_ended_keeps_its_result_when_the_turn_is_cancelled
     with pytest.raises(asyncio.CancelledError):
         await turn
     assert categories(history) == ["ok", "cancelled"]
-
-
-@pytest.mark.req("K36", "K33")
-@pytest.mark.parametrize("cut", list(Cut))
-async def test_a_message_that_was_cut_is_told_and_its_last_call_is_refused_as_cut(cut: Cut) -> None:
-    broken = ProposedCall("b", "toy.read", '{"x": "ha')
-    said = Message(Role.ASSISTANT, (ProposedCall("a", "toy.read", {}), broken))
-
-    class Cutting(ListModel):
-        async def reply(self, *given: Any) -> ModelReply:
-            reply = await super().reply(*given)
-            return ModelReply(reply.message, cut=cut)
-
-    bound, _, record, frontend = ports(said)
-    history: list[Message] = []
-    model = Cutting([said, says("so far")])
-    bound = replace(bound, model=model)
-    await run_turn(bound, CONTEXT, history, (operation("read"),))
-    first, last = results(history)
-    assert isinstance(first.outcome, Success)
-    assert isinstance(last.outcome, Failure)
-    assert cut.value in last.outcome.message
-    end = await run_turn(bound, CONTEXT, history, (operation("read"),))
-    assert end.cut is cut
-    told = [news.message for news in frontend.heard if isinstance(news, Notice)]
-    filed = [notice for kind, notice in record.filed if kind == "notice"]
-    assert told == [f"list: {cut.value}"] * 2
-    assert len(filed) == 2
