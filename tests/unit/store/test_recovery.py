@@ -2,14 +2,19 @@
 
 import json
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from store_logs import SESSION, direct, file_rows
+from store_logs import SESSION, TOY, direct, file_rows
 
+from pluggableharness.kernel.domain.errors import HarnessError
+from pluggableharness.kernel.domain.event import EventKind
 from pluggableharness.kernel.store import file as file_module
 from pluggableharness.kernel.store.errors import LogUnreadable
+from pluggableharness.kernel.store.index import summaries
 from pluggableharness.kernel.store.log import EventLog
+from pluggableharness.kernel.store.past import read_session
 from pluggableharness.kernel.store.reading import read_events, verify
 from pluggableharness.kernel.store.recovery import left_over
 
@@ -152,3 +157,30 @@ async def test_an_empty_log_goes_on_at_row_one(tmp_path: Path) -> None:
     assert [event.sequence for event in file_rows(again, 1)] == [1]
     await again.close()
     assert verify(log.path, again.head).ok
+
+
+@pytest.mark.req("K27", "R10")
+@pytest.mark.parametrize("length", [1, 64, 4096])
+async def test_damage_anywhere_in_a_log_is_a_clear_error_when_it_is_opened_or_goes_on(
+    tmp_path: Path, length: int
+) -> None:
+    log = EventLog.create(tmp_path / "sessions", SESSION)
+    for _ in range(12):
+        log.append(EventKind.MESSAGE, bytes(1000), schema_version="test", producer=TOY)
+    await log.close()
+    whole = log.path.read_bytes()
+    refused = 0
+    for place in range(0, len(whole), 512):
+        damaged = bytearray(whole)
+        damaged[place : place + length] = bytes(byte ^ 0xA5 for byte in whole[place:][:length])
+        log.path.write_bytes(damaged)
+        for reads in (verify, read_session, lambda path: list(summaries(path.parent))):
+            with suppress(HarnessError):
+                reads(log.path)
+        try:
+            again = EventLog.open(log.path)
+        except HarnessError:
+            refused += 1
+        else:
+            await again.close()
+    assert refused > 0

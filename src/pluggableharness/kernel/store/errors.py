@@ -66,6 +66,10 @@ class LogUnreadable(HarnessError):
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
+READ_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What reading a file can raise: SQLite's errors, and its binding's where a damaged file makes a
+text, be it the error's own, no UTF-8."""
+
 _NOT_WRITTEN = {
     sqlite3.SQLITE_FULL: "the disk is full. Free some space; rows not yet written are kept",
     sqlite3.SQLITE_READONLY: "the file or its directory is read-only. Make both writable",
@@ -97,21 +101,25 @@ def write_failure(path: Path, error: Exception) -> LogFailed:
     return LogWriteError(path, f"{advice} ({error})", lasting=code not in _KEPT)
 
 
-def open_failure(path: Path, error: sqlite3.Error) -> LogFailed | LogUnreadable:
+def open_failure(path: Path, error: Exception) -> LogFailed | LogUnreadable:
     """What to raise for an exception of SQLite's while opening a log to write to it."""
-    return read_failure(path, error) if _code(error) in _DAMAGED else write_failure(path, error)
+    return read_failure(path, error) if _is_damage(error) else write_failure(path, error)
 
 
-def read_failure(path: Path, error: sqlite3.Error) -> LogUnreadable:
-    """What to raise for an exception of SQLite's while reading."""
+def read_failure(path: Path, error: Exception) -> LogUnreadable:
+    """What to raise for one of READ_ERRORS while reading."""
     code = _code(error)
     if not path.exists():
         return LogUnreadable(path, "there is no such log")
     if code in _BUSY:
         return LogUnreadable(path, "another process has locked the file. Try again later")
-    if code in _DAMAGED:
+    if _is_damage(error):
         return LogUnreadable(path, f"this is no session log, or it is damaged ({error})")
     return LogUnreadable(path, f"the file cannot be read ({error})")
+
+
+def _is_damage(error: Exception) -> bool:
+    return _code(error) in _DAMAGED or isinstance(error, UnicodeDecodeError)
 
 
 def _code(error: Exception) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 
 from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.errors import (
+    READ_ERRORS,
     LogUnreadable,
     LogWriteError,
     open_failure,
@@ -243,7 +244,7 @@ def _translated(path: Path) -> Iterator[None]:
     """Turn what SQLite and the system say while opening into errors of ours."""
     try:
         yield
-    except sqlite3.Error as error:
+    except READ_ERRORS as error:
         raise open_failure(path, error) from error
     except FileExistsError as error:
         raise LogWriteError(path, "a session with this id exists already", lasting=True) from error

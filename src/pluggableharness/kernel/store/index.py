@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from pluggableharness.kernel.store import tables
-from pluggableharness.kernel.store.errors import LogUnreadable
+from pluggableharness.kernel.store.errors import READ_ERRORS, LogUnreadable
 from pluggableharness.kernel.store.location import SUFFIX
 from pluggableharness.kernel.store.lock import holders, lock_path
 from pluggableharness.kernel.store.regular import check_database, read_regular
@@ -145,7 +145,7 @@ def _summary(log: Path) -> Summary:
             meta = dict(connection.execute(tables.META))
             started, last, rows = connection.execute(tables.EXTENT).fetchone()
             (cost,) = connection.execute(tables.COST).fetchone()
-    except (sqlite3.Error, LogUnreadable) as error:
+    except (*READ_ERRORS, LogUnreadable) as error:
         return Summary(log.stem, UNREADABLE, prompt=str(error))
     return Summary(
         log.stem,

@@ -202,13 +202,9 @@ class EventLog:
         return known
 
     def _put(self, statement: str, values: tuple[Any, ...]) -> None:
-        """Add a statement to what is pending; its texts are made Unicode.
-
-        What SQLite cannot take is refused now, and not when others wait for the commit.
-        """
+        """Add a statement to what is pending; its texts are made Unicode, so that SQLite takes it
+        when others wait for the commit. Numbers of tokens are bounded where they are made."""
         self._check_open()
-        if any(isinstance(value, int) and abs(value) >> 63 for value in values):
-            raise ValueError("an integer beyond 64 bits cannot be stored")
         fit = [unicode_text(value) if isinstance(value, str) else value for value in values]
         self._pending.statements.append((statement, tuple(fit)))
         self._pending.size += ROW_BYTES + sum(len(text) for text in fit if isinstance(text, str))

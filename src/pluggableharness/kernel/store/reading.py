@@ -13,7 +13,7 @@ from pluggableharness.kernel.domain.event import Event
 from pluggableharness.kernel.domain.message import Usage
 from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.chain import first_link
-from pluggableharness.kernel.store.errors import LogUnreadable, read_failure
+from pluggableharness.kernel.store.errors import READ_ERRORS, LogUnreadable, read_failure
 from pluggableharness.kernel.store.recovery import read_session_id
 from pluggableharness.kernel.store.regular import check_database
 from pluggableharness.kernel.store.rows import BadRow, events_after, fault
@@ -107,7 +107,7 @@ def _follow(path: Path, connection: sqlite3.Connection, session_id: str) -> Veri
             rows, mark = event.sequence, event.hash
     except BadRow as bad:
         reason, first_bad = bad.reason, bad.sequence
-    except sqlite3.DatabaseError as error:
+    except READ_ERRORS as error:
         reason, first_bad = f"cannot be read: the file is damaged ({error})", rows + 1
     if reason:
         reason = f"row {first_bad} {reason}"
@@ -143,7 +143,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
             sqlite3.connect(uri, uri=True, timeout=_PATIENCE_S, isolation_level=None)
         ) as connection:
             yield connection
-    except sqlite3.Error as error:
+    except READ_ERRORS as error:
         raise read_failure(path, error) from error
     except BadRow as bad:
         raise LogUnreadable(path, f"{bad}. See `harness sessions verify`") from bad

@@ -14,7 +14,7 @@ from pluggableharness.kernel.domain.event import Producer
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.chain import first_link, producer_digest
-from pluggableharness.kernel.store.errors import LogUnreadable
+from pluggableharness.kernel.store.errors import READ_ERRORS, LogUnreadable, read_failure
 from pluggableharness.kernel.store.rows import BadRow, events_after, fault, read_producers
 
 _WAL_HEADER = struct.Struct(">IIIIIIII")
@@ -81,8 +81,15 @@ def read_tail(path: Path, connection: sqlite3.Connection) -> Tail:
     """Where a log goes on, after its last row has been verified.
 
     The rows before are `verify`'s matter, since that takes time with their number. Raises
-    LogUnreadable.
+    LogUnreadable, also for a file whose damage SQLite meets only here, behind its head.
     """
+    try:
+        return _read_tail(path, connection)
+    except READ_ERRORS as error:
+        raise read_failure(path, error) from error
+
+
+def _read_tail(path: Path, connection: sqlite3.Connection) -> Tail:
     session_id = read_session_id(path, connection)
     (last,) = connection.execute(tables.LAST_SEQUENCE).fetchone()
     try:
