@@ -17,6 +17,9 @@ SIZE = 20_000
 
 _WAYS = {"openat2": by_openat2, "steps": by_steps}
 
+_TELLING = 1000
+"""Tries of which one has to get what lies inside: fewer may all meet the attacker's swap."""
+
 _SPELLINGS = (
     "..", "../outside/target", "./../outside/target", "x/../../outside/target", "//etc/passwd",
     "{root}/../outside/target", "{root}-sibling/target", "{outside}/target", "/",
@@ -46,7 +49,7 @@ async def run(count: int) -> Survived:
                 faults.append(f"{name}: {fault}")
             else:
                 counts.update({f"{what}: {outcome}": n for outcome, n in seen.items()})
-                if "inside" not in seen:
+                if "inside" not in seen and tries >= _TELLING:
                     faults.append(f"{name}: never got what lies inside, so nothing was shown")
         faults += _spelled(way)
     counts["spellings"] = len(_SPELLINGS) * len(_WAYS)
