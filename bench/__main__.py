@@ -15,6 +15,7 @@ from bench.reading import Reading
 MODULES = (
     "calls",
     "cold",
+    "sandbox",
     "files",
     "bulk",
     "search",
