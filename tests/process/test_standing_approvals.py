@@ -4,14 +4,14 @@ import asyncio
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 from family import LIMIT_S, Watching, Written, calls, kernel, results
 from process.harness import Harness
+from unit.config.grants import granted_in
 
-from pluggableharness.kernel.config.granted import granted_rules, keeper
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.call import ProposedCall
 from pluggableharness.kernel.domain.message import Message, Role
@@ -82,19 +82,18 @@ async def run(made: Kernel, person: Watching, *names: str) -> None:
 
 @pytest.mark.req("K10")
 async def test_always_reaches_the_sessions_that_run_and_those_that_come(tmp_path: Path) -> None:
-    path = tmp_path / ".agent" / "granted.hcl"
-    keep = keeper(path, "granted.hcl")
+    granted = granted_in(tmp_path, tmp_path / "given")
     waits, answers, later = Person(answers=never), Person(answers=lasting(Lasting.ALWAYS)), Person()
     async with (
         asyncio.timeout(LIMIT_S),
-        kernel(tmp_path, allow_all=False, keep_grant=keep) as made,
+        kernel(tmp_path, allow_all=False, keep_grant=granted.keep) as made,
         asyncio.TaskGroup() as group,
     ):
         group.create_task(run(made, waits, "nesting.change"))
         await waits.waiting.get()
         await run(made, answers, "nesting.change")
         await run(made, later, "nesting.change")
-    (rule,) = granted_rules(path, "granted.hcl")
+    (rule,) = granted.read().rules
     assert decided_by(waits) == [f"grant {rule.name}"]
     assert decided_by(later) == [f"grant {rule.name}"]
     assert later.asked == []
@@ -157,7 +156,7 @@ def test_a_changed_operation_is_asked_about_again_once_it_is_accepted(harness: H
     assert harness.run(*asked).returncode == 2
     accepted = harness.run("config", "accept")
     assert re.search(
-        r'granted-mail-send-\w+" \(.agent/granted.hcl:5:1\) is void: description', (accepted.stdout)
+        r'granted-mail-send-\w+" \(.agent/granted.hcl:6:1\) is void: description', (accepted.stdout)
     )
     granted = (harness.project / ".agent" / "granted.hcl").read_text()
     assert 'is \\"Send a message to everybody.\\""' in granted
@@ -206,3 +205,62 @@ def test_a_recorded_session_is_judged_by_the_approvals_that_still_hold(harness: 
     tested = harness.run("policy", "test", "--session", log)
     assert "was allow by grant granted-mail-send" in tested.stdout
     assert tested.returncode == 1
+
+
+@pytest.mark.req("K10")
+def test_rules_that_came_with_a_clone_wait_until_a_person_takes_them_over(
+    harness: Harness, tmp_path: Path
+) -> None:
+    file = harness.project / ".agent" / "granted.hcl"
+    asked = ("policy", "explain", "exec.bash", "command=npm test")
+    granted_in(harness.project, tmp_path / "of-another").keep(
+        'policy "theirs\\u001b[2K" {\n  match    = { provider = "exec", tool_name = "bash" }\n'
+        f'  action   = "allow"\n  declared = "{declared_by_bash(harness)}"\n}}\n'
+    )
+    explained = harness.run(*asked)
+    assert "verdict: ask" in explained.stdout
+    assert explained.stderr == (
+        "harness: warning: config: .agent/granted.hcl holds a rule that nobody gave on this "
+        "machine as it stands there: left out. To see it and take it over: harness policy accept\n"
+    )
+    for answer in ("", "n\n", "yes, but\n"):
+        refused = harness.run("policy", "accept", stdin=answer)
+        assert refused.returncode == 3
+        assert 'policy "theirs\\u001b[2K"' in refused.stdout
+    assert "verdict: ask" in harness.run(*asked).stdout
+    before = file.read_bytes()
+    assert harness.run("policy", "accept", stdin="y\n").returncode == 0
+    assert file.read_bytes() == before
+    explained = harness.run(*asked)
+    assert "verdict: allow by grant theirs" in explained.stdout
+    assert explained.stderr == ""
+    again = harness.run("policy", "accept")
+    assert (again.returncode, again.stdout) == (
+        0,
+        ".agent/granted.hcl holds no rule that was not given on this machine\n",
+    )
+
+
+def declared_by_bash(harness: Harness) -> str:
+    """The digest of what exec.bash declares, as a lock file has it."""
+    (harness.project / "agent.hcl").write_text("")
+    harness.run("tools")
+    lock = (harness.project / ".agent" / "agent.lock.hcl").read_text()
+    found = re.search(r'operation "bash" \{\s+sha256 += "(\w+)"', lock)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.req("K10")
+def test_without_a_place_for_state_the_rules_wait_and_no_answer_lasts(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    granted_in(harness.project, harness.state / "theirs").keep(
+        'policy "x" {\n  match  = { provider = "exec" }\n  action = "allow"\n}\n'
+    )
+    homeless = replace(harness, state=Path("not-absolute"))
+    monkeypatch.delenv("HOME")
+    assert "verdict: ask" in homeless.run("policy", "explain", "exec.bash", "command=ls").stdout
+    refused = homeless.run("policy", "accept", stdin="y\n")
+    assert refused.returncode == 2
+    assert "set HOME, or XDG_STATE_HOME" in refused.stderr

@@ -7,10 +7,9 @@ from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.kernel.config.config import Config
-from pluggableharness.kernel.config.granted import GRANTED_NAME, void_changed
 from pluggableharness.kernel.config.lock import pinned_digests
 from pluggableharness.kernel.config.project import shown_path
-from pluggableharness.kernel.configured import LockGate, setup_of
+from pluggableharness.kernel.configured import LockGate, granted_file, setup_of
 from pluggableharness.kernel.kernel import opened
 
 
@@ -52,7 +51,6 @@ def _void(gate: LockGate) -> tuple[str, ...]:
             operation, colon, change = line.partition(": ")
             if colon:
                 changes.setdefault(f"{provider}.{operation}", []).append(change)
-    granted = gate.path.parents[1] / GRANTED_NAME
     digests = pinned_digests(gate.lock)
     told = {name: "; ".join(parts) for name, parts in changes.items()}
-    return void_changed(granted, shown_path(granted), digests, told)
+    return granted_file(gate.path.parents[1]).void_changed(digests, told)

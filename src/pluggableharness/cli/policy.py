@@ -1,4 +1,5 @@
-"""`harness policy`: why a call is judged as it is, and what rules would make of old calls (F11)."""
+"""`harness policy`: why a call is judged as it is, what rules would make of old calls (F11), and
+which rules of "always" hold here (K10)."""
 
 import argparse
 import importlib
@@ -8,9 +9,12 @@ examples:
   harness policy explain exec.bash command='git status'
   harness policy explain filesystem.write_file --args @edit.json
   harness policy test --session 01K
+  harness policy accept
 
 explain shows every rule, whether it matched, and which one won. test decides every call of a
-recorded session again, runs nothing, and ends with 1 when any would be judged otherwise.
+recorded session again, runs nothing, and ends with 1 when any would be judged otherwise. accept
+shows the rules of .agent/granted.hcl that nobody gave on this machine, and asks whether to let
+them hold; 3 means no.
 """
 
 
@@ -40,7 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--session", metavar="ID", required=True, help="its id, a beginning of it, or a log's path"
     )
     test.set_defaults(module="retrying")
-    for command in (explain, test):
+    accept = commands.add_parser(
+        "accept",
+        help="take over rules of 'always' that came with a clone, or were edited",
+        description="Show the rules of .agent/granted.hcl that were not given on this machine as "
+        "they stand there, and ask whether to let them hold.",
+    )
+    accept.set_defaults(module="granting")
+    for command in (explain, test, accept):
         command.add_argument("--cwd", metavar="DIR", default=".", help="the project's directory")
 
 

@@ -15,10 +15,9 @@ from pluggableharness.kernel.codec.record_facts import read_decision
 from pluggableharness.kernel.codec.record_messages import read_message
 from pluggableharness.kernel.config.config import Config, OriginKind
 from pluggableharness.kernel.config.git_config import Distrusted
-from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules
 from pluggableharness.kernel.config.lock import LOCK_NAME, pinned_digests, read_lock
 from pluggableharness.kernel.config.project import project_config, shown_path
-from pluggableharness.kernel.configured import believed_files
+from pluggableharness.kernel.configured import believed_files, granted_file
 from pluggableharness.kernel.domain.call import Call, CallContext
 from pluggableharness.kernel.domain.event import EventKind
 from pluggableharness.kernel.domain.operation import Operation, Schema, SchemaType
@@ -67,12 +66,12 @@ def _present(directory: Path) -> tuple[tuple[Rule, ...], Terms]:
     """The project's rules and terms; no provider is started for them."""
     config = project_config(directory, os.environ)
     root = config.path.parent if config else directory
-    granted = root / GRANTED_NAME
+    granted = granted_file(root)
     lock = root / LOCK_NAME
     pinned = pinned_digests(read_lock(lock, shown_path(lock)) if config else {})
-    grants = _standing(granted_rules(granted, shown_path(granted)), pinned)
+    grants = _standing(granted.read().rules, pinned)
     rules = (*(config.rules if config else ()), *grants)
-    files = believed_files(config, directory) if config else frozenset({str(granted)})
+    files = believed_files(config, directory) if config else granted.believed
     gate_reads = config.settings.gate_reads if config else False
     terms = Terms(
         Asking.PERSON,

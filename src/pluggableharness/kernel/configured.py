@@ -1,6 +1,7 @@
 """From a project's configuration to the `Setup` of a kernel (F3, F4, F8, F9)."""
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -9,7 +10,8 @@ from pathlib import Path
 from pluggableharness.kernel.config.commands import files_of
 from pluggableharness.kernel.config.config import Config, Hook, OriginKind, ProviderConfig
 from pluggableharness.kernel.config.config import Profile as WrittenProfile
-from pluggableharness.kernel.config.granted import GRANTED_NAME, granted_rules, keeper
+from pluggableharness.kernel.config.given import Given
+from pluggableharness.kernel.config.granted import GRANTED_NAME, GrantedFile
 from pluggableharness.kernel.config.identity import Found, locate
 from pluggableharness.kernel.config.lock import (
     LOCK_NAME,
@@ -38,8 +40,11 @@ from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, InstructionsFile, Profile
 from pluggableharness.kernel.first_party import first_party
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
+from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.schema.nearest import nearest
 from pluggableharness.kernel.setup import Setup
+from pluggableharness.kernel.store.errors import NoStateDirectory
+from pluggableharness.kernel.store.location import sessions_directory
 
 _log = logging.getLogger("pluggableharness.config")
 
@@ -60,13 +65,9 @@ def configured(
     """
     config = project_config(directory, environment)
     if config is None:
-        granted = directory / GRANTED_NAME
-        return Setup(
-            directory,
-            rules=granted_rules(granted, shown_path(granted)),
-            policy_files=frozenset({str(granted)}),
-            keep_grant=keeper(granted, shown_path(granted)),
-        )
+        granted = granted_file(directory)
+        rules = _given_rules(granted)
+        return Setup(directory, rules=rules, policy_files=granted.believed, keep_grant=granted.keep)
     for warning in config.warnings:
         _log.warning("%s", warning)
     logging.getLogger("pluggableharness").setLevel(config.settings.log_level.upper())
@@ -87,7 +88,7 @@ def setup_of(
     Raises UsageError.
     """
     gate = gate or LockGate.opened(config)
-    granted = config.path.parent / GRANTED_NAME
+    granted = granted_file(config.path.parent)
     retries = config.settings.retry
     root = str(config.path.parent)
     profiles = {name: _agent(written, retries, root) for name, written in config.profiles.items()}
@@ -100,7 +101,7 @@ def setup_of(
     return Setup(
         directory,
         tuple(replace(spec, guarded=tuple(sorted(believed))) for spec in specs),
-        rules=(*config.rules, *granted_rules(granted, shown_path(granted))),
+        rules=(*config.rules, *_given_rules(granted)),
         profile=_profile(config, profiles, profile),
         profiles=tuple(profiles.values()),
         timeouts={
@@ -113,7 +114,7 @@ def setup_of(
         telemetry=config.settings.telemetry,
         hooks=tuple(map(_subscription, config.hooks)),
         policy_files=believed,
-        keep_grant=keeper(granted, shown_path(granted)),
+        keep_grant=granted.keep,
         admit=partial(_admit, config, gate),
         absent=gate.absent,
     )
@@ -128,7 +129,29 @@ def believed_files(config: Config, directory: Path) -> frozenset[str]:
     commands += [one.origin.command for one in config.providers]
     folders = (config.path.parent, directory)
     started = (file for command in commands for file in files_of(command, folders))
-    return frozenset((str(config.path), str(config.path.parent / GRANTED_NAME), *started))
+    return granted_file(config.path.parent).believed.union((str(config.path), *started))
+
+
+def granted_file(root: Path) -> GrantedFile:
+    """The rules of "always" of the project with that root, as this user's state knows them."""
+    path = root / GRANTED_NAME
+    try:
+        state = sessions_directory(os.environ).parent / "granted"
+    except NoStateDirectory:
+        state = None
+    return GrantedFile(path, shown_path(path), Given(state, root))
+
+
+def _given_rules(granted: GrantedFile) -> tuple[Rule, ...]:
+    """The rules that hold; a warning tells of the others."""
+    found = granted.read()
+    if count := len(found.foreign):
+        rules, them = ("a rule", "it") if count == 1 else (f"{count} rules", "them")
+        _log.warning(
+            f"{granted.shown} holds {rules} that nobody gave on this machine as it stands there: "
+            f"left out. To see {them} and take {them} over: harness policy accept"
+        )
+    return found.rules
 
 
 def _profile(config: Config, profiles: Mapping[str, Profile], name: str) -> Profile:

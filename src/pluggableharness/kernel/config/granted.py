@@ -2,21 +2,21 @@
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Final
 
 from pluggableharness.kernel.config.evaluate import Scope
+from pluggableharness.kernel.config.given import Given
 from pluggableharness.kernel.config.load import read_source
 from pluggableharness.kernel.config.parser import parse
 from pluggableharness.kernel.config.policies import rules
 from pluggableharness.kernel.config.reading import Fields, Reading
-from pluggableharness.kernel.config.source import ConfigError, Source
+from pluggableharness.kernel.config.source import ConfigError, Source, Span
 from pluggableharness.kernel.config.syntax import Block
-from pluggableharness.kernel.config.writing import quoted
+from pluggableharness.kernel.config.writing import quoted, replace_file
 from pluggableharness.kernel.domain.errors import GrantNotKept, UsageError
 from pluggableharness.kernel.policy import Action, Rule
 
@@ -24,59 +24,198 @@ GRANTED_NAME: Final = ".agent/granted.hcl"
 
 _HEAD: Final = """\
 # What was allowed for always, in answer to a question. Each rule yields to every deny, and
-# beats an ask of equal rank. It holds for the operation as it was declared then, of which
-# `declared` is the digest. Delete one to be asked again.
+# beats an ask of equal rank. It holds on the machine where it was given, as it stands, for the
+# operation as it was declared then, of which `declared` is the digest. Delete one to be asked
+# again; after any other change: harness policy accept
 """
 
 _OWN: Final = ("declared", "void")
 """Attributes that only a grant has: what it is bound to, and why it holds no longer (F4)."""
 
-Granted = list[tuple[Rule, Block]]
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """What a file of grants holds: the rules that were given here, and the texts of the others."""
+
+    rules: tuple[Rule, ...] = ()
+    foreign: tuple[str, ...] = ()
 
 
-def granted_rules(path: Path, shown: str) -> tuple[Rule, ...]:
-    """The rules that the file holds; none when it is not there.
+@dataclass(frozen=True, slots=True)
+class _Grant:
+    """A rule, where it stands, and its text."""
 
-    One that does not say what its operation declared is bound to a digest that nothing has: it
-    never holds, and whoever is asked in its stead is told why.
+    rule: Rule
+    block: Block
+    text: str
 
-    Raises:
-        UsageError: it is there and cannot be used, or holds anything but grants.
+
+class GrantedFile:
+    """The rules of "always" of a project; `shown` is the file's name in messages.
+
+    One holds only as it was given on this machine: whatever else the file holds came with a clone,
+    or was written by hand, and waits for a person to take it over.
     """
-    if not path.exists():
-        return ()
-    return tuple(rule for rule, _ in _read(read_source(path, shown)))
+
+    def __init__(self, path: Path, shown: str, given: Given) -> None:
+        self.path = path
+        self.shown = shown
+        self._given = given
+
+    @property
+    def believed(self) -> frozenset[str]:
+        """The files by which it is told what holds (K5a)."""
+        return frozenset(str(one) for one in (self.path, self._given.path) if one is not None)
+
+    def read(self) -> Grants:
+        """What the file holds; nothing when it is not there.
+
+        A rule that does not say what its operation declared is bound to a digest that nothing has:
+        it never holds, and whoever is asked in its stead is told why.
+
+        Raises:
+            UsageError: it is there and cannot be used, or holds anything but grants.
+        """
+        found = _read(self._source())
+        given = self._among(found)
+        return Grants(
+            tuple(one.rule for one in found if one.text in given),
+            tuple(one.text for one in found if one.text not in given),
+        )
+
+    def keep(self, rule: str) -> None:
+        """Write a rule's text into the file, whole or not at all, in the place of an older one for
+        the same calls. Raises GrantNotKept."""
+        try:
+            self.path.parent.mkdir(exist_ok=True)
+            if self.path.parent.is_symlink() or self.path.is_symlink():
+                raise GrantNotKept(
+                    f"{self.shown} is a link, and may lead anywhere; nothing was kept"
+                )
+            with self._alone():
+                source = self._source()
+                before, (new,) = _read(source), _read(Source("", rule))
+                text = _with(source, before, new)
+                _read(Source(self.shown, text))
+                self._write(text, {*self._among(before), new.text})
+                self.read()
+        except (OSError, UsageError) as failure:
+            raise GrantNotKept(f"{self.shown} cannot be kept: {failure}") from failure
+
+    def take_over(self, rules: Iterable[str]) -> None:
+        """Let these of the file's rules hold as if they had been given here, by their texts.
+
+        Raises:
+            UsageError: that cannot be noted.
+        """
+        try:
+            with self._alone():
+                there = _read(self._source())
+                wanted = {*self._among(there), *rules}
+                self._given.note(one.text for one in there if one.text in wanted)
+        except (OSError, GrantNotKept) as failure:
+            raise UsageError(f"{self.shown} cannot be taken over: {failure}") from failure
+
+    def void_changed(
+        self, digests: Mapping[str, str], changes: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """Write into each rule that its operation has outgrown why it is void, and say which (F4).
+
+        `digests` are those of what operations declare now, `changes` how they differ from what was
+        accepted before, both by full name; a rule for another operation stays as it is.
+
+        Raises:
+            UsageError: the file cannot be used or written.
+        """
+        if not self.path.exists():
+            return ()
+        told: list[str] = []
+        try:
+            with self._alone():
+                source = self._source()
+                text, before = source.text, _read(source)
+                for one in reversed(before):
+                    why = _outgrown(one.rule, digests, changes)
+                    if why:
+                        at = one.block.body.span.end
+                        text = f"{text[:at]}  void     = {quoted(why)}\n{text[at:]}"
+                        told.append(f"{one.rule} is void: {why}")
+                if told:
+                    given, after = self._among(before), _read(Source(self.shown, text))
+                    pairs = zip(before, after, strict=True)
+                    self._write(text, [new.text for old, new in pairs if old.text in given])
+        except (OSError, GrantNotKept) as failure:
+            message = f"{self.shown} cannot say which of its rules are void: {failure}"
+            raise UsageError(message) from failure
+        return tuple(reversed(told))
+
+    def _source(self) -> Source:
+        there = self.path.exists()
+        return read_source(self.path, self.shown) if there else Source(self.shown, _HEAD)
+
+    def _among(self, grants: list[_Grant]) -> frozenset[str]:
+        return self._given.among(one.text for one in grants)
+
+    def _write(self, text: str, given: Iterable[str]) -> None:
+        """Noted first: what a crash leaves noted and unwritten is nothing that holds."""
+        self._given.note(given)
+        replace_file(self.path, text)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other harnesses from writing at the same time, of whom one would lose its rule."""
+        folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError:
+            message = f"{self.shown} is being written by another harness; try again"
+            raise GrantNotKept(message) from None
+        finally:
+            os.close(folder)
 
 
-def void_changed(
-    path: Path, shown: str, digests: Mapping[str, str], changes: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Write into each rule that its operation has outgrown why it is void, and say which (F4).
+def _read(source: Source) -> list[_Grant]:
+    body = parse(source)
+    reading = Reading(source, Scope({}))
+    for setting in body.settings:
+        reading.wrong(setting.span, "only policy blocks may stand here")
+    for block in body.blocks:
+        if block.type != "policy" or len(block.labels) != 1:
+            reading.wrong(block.span, "only policy blocks may stand here")
+    blocks = [one for one in body.blocks if len(one.labels) == 1]
+    found = rules(reading, [_with_settings(one, own=False) for one in blocks])
+    grants: list[_Grant] = []
+    for rule, block in zip(found, blocks, strict=False):
+        if rule.action is not Action.ALLOW:
+            reading.wrong(block.span, "a grant is an allow; write other rules into agent.hcl")
+        own = Fields(reading, _with_settings(block, own=True).body, str(rule), _OWN)
+        declared, void = own.string("declared") or "", own.string("void") or ""
+        granted = replace(rule, granted=True, declared=declared, void=void)
+        grants.append(_Grant(granted, block, source.cut(_whole(block))))
+    if reading.problems:
+        raise ConfigError(source, reading.problems)
+    return grants
 
-    `digests` are those of what operations declare now, `changes` how they differ from what was
-    accepted before, both by full name; a rule for another operation stays as it is.
 
-    Raises:
-        UsageError: the file cannot be used or written.
-    """
-    if not path.exists():
-        return ()
-    told: list[str] = []
-    try:
-        with _alone(path, shown):
-            source = read_source(path, shown)
-            text = source.text
-            for rule, block in reversed(_read(source)):
-                why = _outgrown(rule, digests, changes)
-                if why:
-                    at = block.body.span.end
-                    text = f"{text[:at]}  void     = {quoted(why)}\n{text[at:]}"
-                    told.append(f"{rule} is void: {why}")
-            if told:
-                _replace(path, text)
-    except (OSError, GrantNotKept) as failure:
-        raise UsageError(f"{shown} cannot say which of its rules are void: {failure}") from failure
-    return tuple(reversed(told))
+def _with_settings(block: Block, *, own: bool) -> Block:
+    """The block with those attributes alone that only a grant has, or without them."""
+    settings = tuple(one for one in block.body.settings if (one.name in _OWN) is own)
+    blocks = () if own else block.body.blocks
+    return replace(block, body=replace(block.body, settings=settings, blocks=blocks))
+
+
+def _whole(block: Block) -> Span:
+    return Span(block.span.start, block.body.span.end + 1)
+
+
+def _with(source: Source, there: list[_Grant], new: _Grant) -> str:
+    """The file's text with a grant; an older one for the same calls gives way to it."""
+    for older in there:
+        if (older.rule.match, older.rule.when) == (new.rule.match, new.rule.when):
+            place = _whole(older.block)
+            return source.text[: place.start] + new.text + source.text[place.end :]
+    return f"{source.text.rstrip()}\n\n{new.text}\n"
 
 
 def _outgrown(rule: Rule, digests: Mapping[str, str], changes: Mapping[str, str]) -> str:
@@ -91,94 +230,3 @@ def _outgrown(rule: Rule, digests: Mapping[str, str], changes: Mapping[str, str]
             return "it did not say what the operation declared when it was given"
         return changes.get(name) or f"{name} was declared otherwise when it was given"
     return ""
-
-
-def keeper(path: Path, shown: str) -> Callable[[str], None]:
-    """What writes a rule's text into the file, whole or not at all, in the place of an older
-    one for the same calls."""
-    return lambda rule: _keep(path, shown, rule)
-
-
-def _read(source: Source) -> Granted:
-    body = parse(source)
-    reading = Reading(source, Scope({}))
-    for setting in body.settings:
-        reading.wrong(setting.span, "only policy blocks may stand here")
-    for block in body.blocks:
-        if block.type != "policy" or len(block.labels) != 1:
-            reading.wrong(block.span, "only policy blocks may stand here")
-    blocks = [one for one in body.blocks if len(one.labels) == 1]
-    found = rules(reading, [_without_own(one) for one in blocks])
-    pairs: Granted = []
-    for rule, block in zip(found, blocks, strict=False):
-        if rule.action is not Action.ALLOW:
-            reading.wrong(block.span, "a grant is an allow; write other rules into agent.hcl")
-        own = Fields(reading, _only_own(block).body, str(rule), _OWN)
-        declared, void = own.string("declared") or "", own.string("void") or ""
-        pairs.append((replace(rule, granted=True, declared=declared, void=void), block))
-    if reading.problems:
-        raise ConfigError(source, reading.problems)
-    return pairs
-
-
-def _without_own(block: Block) -> Block:
-    settings = tuple(one for one in block.body.settings if one.name not in _OWN)
-    return replace(block, body=replace(block.body, settings=settings))
-
-
-def _only_own(block: Block) -> Block:
-    settings = tuple(one for one in block.body.settings if one.name in _OWN)
-    return replace(block, body=replace(block.body, settings=settings, blocks=()))
-
-
-def _keep(path: Path, shown: str, rule: str) -> None:
-    """Add a rule, unless the very same is there. Raises GrantNotKept."""
-    try:
-        path.parent.mkdir(exist_ok=True)
-        if path.parent.is_symlink() or path.is_symlink():
-            raise GrantNotKept(f"{shown} is a link, and may lead anywhere; nothing was kept")
-        with _alone(path, shown):
-            source = read_source(path, shown) if path.exists() else Source(shown, _HEAD)
-            text = _with(source, rule)
-            if text != source.text:
-                _read(Source(shown, text))
-                _replace(path, text)
-                granted_rules(path, shown)
-    except (OSError, UsageError) as failure:
-        raise GrantNotKept(f"{shown} cannot be kept: {failure}") from failure
-
-
-def _with(source: Source, rule: str) -> str:
-    """The file's text with a rule; an older one for the same calls gives way to it."""
-    ((newer, _),) = _read(Source("", rule))
-    for older, block in _read(source):
-        if (older.match, older.when) == (newer.match, newer.when):
-            before, after = block.span.start, block.body.span.end + 1
-            return source.text[:before] + rule.rstrip("\n") + source.text[after:]
-    return f"{source.text.rstrip()}\n\n{rule}"
-
-
-@contextmanager
-def _alone(path: Path, shown: str) -> Iterator[None]:
-    """Keep other harnesses from writing at the same time, of whom one would lose its rule."""
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError:
-        raise GrantNotKept(f"{shown} is being written by another harness; try again") from None
-    finally:
-        os.close(folder)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put a file in the place of another, so that a reader sees the one or the other."""
-    with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as file:
-        try:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise

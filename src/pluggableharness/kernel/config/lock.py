@@ -5,8 +5,6 @@ Pure but for reading and writing the one file. What a provider is now comes from
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +15,7 @@ from pluggableharness.kernel.config.evaluate import Scope, Unfit, evaluate
 from pluggableharness.kernel.config.load import read_source
 from pluggableharness.kernel.config.parser import parse
 from pluggableharness.kernel.config.syntax import Block
-from pluggableharness.kernel.config.writing import quoted
+from pluggableharness.kernel.config.writing import quoted, replace_file
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.values import Json
@@ -173,15 +171,7 @@ def write_lock(path: Path, lock: Lock) -> None:
     """
     try:
         path.parent.mkdir(exist_ok=True)
-        handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".agent.lock.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(rendered(lock))
-            os.chmod(scratch, 0o644)
-            os.replace(scratch, path)
-        except BaseException:
-            os.unlink(scratch)
-            raise
+        replace_file(path, rendered(lock), 0o644)
     except OSError as error:
         message = f"{path}: cannot be written, so no provider can be pinned: {error.strerror}"
         raise UsageError(message) from error

@@ -1,8 +1,11 @@
-"""Values as HCL writes them."""
+"""Values as HCL writes them, and files written whole."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from pluggableharness.kernel.domain.values import Json
 
@@ -45,3 +48,17 @@ def quoted(text: str) -> str:
 
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def replace_file(path: Path, text: str, mode: int = 0o600) -> None:
+    """Put a text in a file's place; readers see the one or the other. Raises OSError."""
+    with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as file:
+        try:
+            file.write(text)
+            os.fchmod(file.fileno(), mode)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
