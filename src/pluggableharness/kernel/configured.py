@@ -10,6 +10,7 @@ from pathlib import Path
 from pluggableharness.kernel.config.commands import files_of
 from pluggableharness.kernel.config.config import Config, Hook, OriginKind, ProviderConfig
 from pluggableharness.kernel.config.config import Profile as WrittenProfile
+from pluggableharness.kernel.config.declaration import declaration
 from pluggableharness.kernel.config.given import Given
 from pluggableharness.kernel.config.granted import GRANTED_NAME, GrantedFile
 from pluggableharness.kernel.config.identity import Found, locate
@@ -17,7 +18,6 @@ from pluggableharness.kernel.config.lock import (
     LOCK_NAME,
     Lock,
     Pin,
-    declaration,
     identity_differences,
     operation_differences,
     read_lock,

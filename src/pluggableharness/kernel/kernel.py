@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+from pluggableharness.kernel.config.declaration import operation_digest
 from pluggableharness.kernel.config.git_config import Distrusted
 from pluggableharness.kernel.config.git_places import git_directories
 from pluggableharness.kernel.config.instructions import instructions
-from pluggableharness.kernel.config.lock import operation_digest
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import ModelFailed, UsageError
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer

@@ -8,9 +8,9 @@ import pytest
 from unit.config.grants import granted_in
 from unit.planning.doubles import call, operation
 
+from pluggableharness.kernel.config.declaration import operation_digest
 from pluggableharness.kernel.config.given import Given
 from pluggableharness.kernel.config.granted import GrantedFile, Grants
-from pluggableharness.kernel.config.lock import operation_digest
 from pluggableharness.kernel.domain.errors import GrantNotKept, UsageError
 from pluggableharness.kernel.domain.operation import Risk
 from pluggableharness.kernel.domain.plan import Lasting

@@ -12,8 +12,8 @@ import pytest
 from unit.config.grants import granted_in
 from unit.planning.doubles import call, operation
 
+from pluggableharness.kernel.config.declaration import operation_digest
 from pluggableharness.kernel.config.granted import GrantedFile
-from pluggableharness.kernel.config.lock import operation_digest
 from pluggableharness.kernel.domain.errors import GrantNotKept
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk, Schema, SchemaType
 from pluggableharness.kernel.domain.plan import Lasting

@@ -3,21 +3,19 @@
 Pure but for reading and writing the one file. What a provider is now comes from elsewhere.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pluggableharness.kernel.codec.json_schema import to_json_schema
+from pluggableharness.kernel.config.declaration import canonical, digest
 from pluggableharness.kernel.config.evaluate import Scope, Unfit, evaluate
 from pluggableharness.kernel.config.load import read_source
 from pluggableharness.kernel.config.parser import parse
 from pluggableharness.kernel.config.syntax import Block
-from pluggableharness.kernel.config.writing import quoted, replace_file
+from pluggableharness.kernel.config.writing import heredoc, quoted, replace_file
 from pluggableharness.kernel.domain.errors import UsageError
-from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.values import Json
 
 LOCK_NAME: Final = Path(".agent", "agent.lock.hcl")
@@ -53,30 +51,6 @@ class Pin:
 
 Lock = Mapping[str, Pin]
 """Pins by provider."""
-
-
-def declaration(operation: Operation) -> str:
-    """All that an operation declares, as canonical JSON; what people decide about."""
-    declared = {
-        "kind": operation.kind.value,
-        "risk": operation.risk.value,
-        "description": operation.description,
-        "input_schema": to_json_schema(operation.input_schema),
-        "output_schema": to_json_schema(operation.output_schema),
-        "idempotent": operation.idempotent,
-        "terminates_turn": operation.terminates_turn,
-    }
-    return json.dumps(declared, sort_keys=True, ensure_ascii=False)
-
-
-def digest(declared: str) -> str:
-    """The SHA-256 of a declaration, as hexadecimal digits."""
-    return hashlib.sha256(declared.encode(errors="surrogatepass")).hexdigest()
-
-
-def operation_digest(operation: Operation) -> str:
-    """The digest by which pins and standing approvals know what an operation declares (F4)."""
-    return digest(declaration(operation))
 
 
 def pinned_digests(lock: Lock) -> dict[str, str]:
@@ -149,10 +123,9 @@ def _pin(block: Block) -> Pin:
     operations: dict[str, str] = {}
     for inner in block.body.blocks:
         parts = {one.name: evaluate(one.value, Scope({})) for one in inner.body.settings}
-        declared = _text(parts["declares"])
+        declared = canonical(_parsed(_text(parts["declares"])))
         if digest(declared) != parts["sha256"]:
             raise ValueError(f"what {inner.labels[0]} declares is not what its digest says")
-        json.loads(declared)
         operations[inner.labels[0]] = declared
     return Pin(identity, operations)
 
@@ -193,7 +166,16 @@ def _block(name: str, pin: Pin) -> str:
         lines += [
             f"  operation {quoted(operation)} {{",
             f"    sha256   = {quoted(digest(declared))}",
-            f"    declares = {quoted(declared)}",
+            f"    declares = {heredoc('JSON', _spread(declared), 6)}",
             "  }",
         ]
     return "\n".join([*lines, "}", ""])
+
+
+def _spread(declared: str) -> str:
+    """A declaration with each of its parts on a line of its own, so that a diff tells which one
+    has changed; whatever does not print is escaped."""
+    text = json.dumps(_parsed(declared), sort_keys=True, ensure_ascii=False, indent=2)
+    return "".join(
+        one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text
+    )

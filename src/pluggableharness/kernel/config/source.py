@@ -1,9 +1,8 @@
 """A configuration file's text, places in it, and mistakes shown at their places (F1)."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pluggableharness.kernel.domain.errors import UsageError
 
@@ -26,17 +25,10 @@ class Source:
 
     name: str
     text: str
-    _lines: tuple[int, ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        starts = [0]
-        starts += [at + 1 for at, character in enumerate(self.text) if character == "\n"]
-        object.__setattr__(self, "_lines", tuple(starts))
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1, columns in characters."""
-        line = bisect_right(self._lines, offset)
-        return line, offset - self._lines[line - 1] + 1
+        return self.text.count("\n", 0, offset) + 1, offset - self._line_start(offset) + 1
 
     def where(self, span: Span) -> str:
         """The place as editors take it: `agent.hcl:3:5`."""
@@ -52,8 +44,8 @@ class Source:
 
         `masked` ends it with the span, and hides what is quoted before.
         """
-        line, column = self.place(span.start)
-        start = self._lines[line - 1]
+        start = self._line_start(span.start)
+        column = span.start - start + 1
         full = self.text[start:].split("\n", 1)[0].rstrip("\r")
         if masked:
             before_end = full[: max(0, span.end - start)]
@@ -61,6 +53,9 @@ class Source:
         shown = full[:_SHOWN].replace("\t", " ")
         width = max(1, min(span.end - span.start, len(shown) - column + 1))
         return f"    {shown}\n    {' ' * (column - 1)}{'^' * width}"
+
+    def _line_start(self, offset: int) -> int:
+        return self.text.rfind("\n", 0, offset) + 1
 
 
 @dataclass(frozen=True, slots=True)

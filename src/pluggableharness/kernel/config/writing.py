@@ -44,7 +44,18 @@ def quoted(text: str) -> str:
     escaped = "".join(
         _ESCAPES.get(one) or (one if one.isprintable() else f"\\U{ord(one):08x}") for one in text
     )
-    return '"' + escaped.replace("${", "$${").replace("%{", "%%{") + '"'
+    return '"' + _literal(escaped) + '"'
+
+
+def heredoc(marker: str, text: str, indent: int) -> str:
+    """Lines of a text as a heredoc, indented by so many blanks and their end by two less; the
+    marker is none of the lines."""
+    lines = "".join(f"{' ' * indent}{line}\n" for line in _literal(text).split("\n"))
+    return f"<<-{marker}\n{lines}{' ' * (indent - 2)}{marker}"
+
+
+def _literal(text: str) -> str:
+    return text.replace("${", "$${").replace("%{", "%%{")
 
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
