@@ -17,7 +17,7 @@ from pluggableharness.cli.exits import FAILED, INTERRUPTED, USAGE
 from pluggableharness.cli.kernel_log import show_log
 from pluggableharness.cli.privacy import keep_others_out
 from pluggableharness.kernel.domain.errors import HarnessError, RecordFailed
-from pluggableharness.kernel.frontends.keys import restore_terminals
+from pluggableharness.kernel.frontends.leaving import undo_all
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -43,7 +43,7 @@ def run_until_done(work: Callable[[], Coroutine[None, None, int]]) -> int:
 
 def leave_at_once() -> None:
     """End the process without waiting for anything; the terminal gets its mode back."""
-    restore_terminals()
+    undo_all()
     os._exit(INTERRUPTED)
 
 

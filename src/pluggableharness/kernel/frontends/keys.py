@@ -5,11 +5,12 @@ terminal as it was. Knows nothing of what is asked.
 """
 
 import asyncio
-import atexit
 import os
 import termios
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+
+from pluggableharness.kernel.frontends.leaving import undone
 
 _MOST_READ = 4096
 _LONGEST_LINE = 64 * 1024
@@ -83,6 +84,13 @@ class Keys:
         with _mode(self._descriptor, echo=False) if self._is_ours else nullcontext():
             yield
 
+    @contextmanager
+    def lent(self) -> Iterator[int]:
+        """For the length of a block let another program read the keys of this descriptor, from a
+        terminal in its usual mode."""
+        with _mode(self._descriptor, echo=True):
+            yield self._descriptor
+
     @property
     def _is_ours(self) -> bool:
         """Whether the terminal's mode may be changed: from the background that would stop us."""
@@ -127,19 +135,6 @@ class Keys:
             return False
 
 
-_changed: list[Callable[[], None]] = []
-"""What gives every terminal back its mode, the latest change last."""
-
-
-def restore_terminals() -> None:
-    """Give terminals back the modes that they had: for whoever leaves without unwinding."""
-    while _changed:
-        _changed.pop()()
-
-
-atexit.register(restore_terminals)  # a loop that is torn down may never resume us
-
-
 @contextmanager
 def _mode(descriptor: int, *, echo: bool, lines: bool = True) -> Iterator[None]:
     """Keys echoed or not, and by lines or each at once; the interrupt and stop keys stay."""
@@ -162,11 +157,6 @@ def _mode(descriptor: int, *, echo: bool, lines: bool = True) -> Iterator[None]:
         except (OSError, termios.error):
             pass  # the terminal is gone, and its mode with it
 
-    _changed.append(restore)
-    try:
+    with undone(restore):
         termios.tcsetattr(descriptor, termios.TCSADRAIN, mode)
         yield
-    finally:
-        if restore in _changed:
-            _changed.remove(restore)
-            restore()
