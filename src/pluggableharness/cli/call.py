@@ -20,7 +20,7 @@ from pluggableharness.kernel.domain.render import RenderNode, TextNode, TextStyl
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.frontends.call_output import CallOutput, show
 from pluggableharness.kernel.frontends.json_lines import CallLines
-from pluggableharness.kernel.frontends.json_shapes import node
+from pluggableharness.kernel.frontends.json_shapes import Shape, node
 from pluggableharness.kernel.frontends.json_values import ascii_line, pretty
 from pluggableharness.kernel.kernel import Kernel, opened
 from pluggableharness.kernel.plugins.spec import ProviderSpec
@@ -120,7 +120,8 @@ async def _preview(
         complain(f"{found.category.value}: {found.message}", kind=operation)
         return FAILED
     if as_json:
-        print(ascii_line({"type": "preview", "node": None if found is None else node(found)}))
+        shown: Shape = {"type": "preview", "node": None if found is None else node(found)}
+        print(ascii_line(shown).decode())
     else:
         _show(found, operation, arguments)
     return FAILED if _warns(found) else DONE

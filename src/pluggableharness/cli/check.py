@@ -107,4 +107,4 @@ def _json(report: Report) -> str:
         ],
         "remarks": list(report.remarks),
     }
-    return ascii_line(shown) + "\n"
+    return ascii_line(shown).decode() + "\n"

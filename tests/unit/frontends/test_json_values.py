@@ -28,7 +28,7 @@ VALUES = st.recursive(
 @example({"a": -1.5e-07})
 @pytest.mark.req("K33", "P8")
 def test_a_line_says_what_the_value_says_in_printing_ascii(value: Any) -> None:
-    line = ascii_line(value)
+    line = ascii_line(value).decode()
     assert re.fullmatch(r"[ -\x7e\x7f]*", line)
     slow = json.dumps(jsonable(value), separators=(",", ":"))
     assert _exact(line) == _exact(slow)

@@ -51,7 +51,9 @@ class Call:
     `deadline_s` is how long Invoke may take, in seconds; None for no limit (K14). `places` is
     what the system said when the call was judged: from each absolute path that the call may
     write to, as it is written, to the real one that it led to, "" where that could not be told
-    (K5a, K10a). It holds the working directory too. Empty where nobody has looked.
+    (K5a, K10a). It holds the working directory too. Empty where nobody has looked. `distrusted` was
+    found by the same look: why its command line does more where it runs than its words say, "" when
+    it does not (K7).
     """
 
     id: str
@@ -61,6 +63,7 @@ class Call:
     tool_use_id: str = ""
     deadline_s: float | None = None
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
+    distrusted: str = field(default="", compare=False)
 
 
 def _no_object(given: object) -> str:
@@ -76,7 +79,7 @@ check, and Python's own recursion ends. It stays as it was proposed, for the rec
 
 
 def _wrong_name(given: object, depth: int = 1) -> str:
-    if depth > _DEEPEST:
+    if isinstance(given, str | int) or depth > _DEEPEST:
         return ""
     if isinstance(given, Mapping):
         for name, value in given.items():

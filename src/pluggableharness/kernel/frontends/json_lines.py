@@ -84,7 +84,7 @@ class JsonLines:
     def _write(self, line: Shape) -> None:
         if self._origin:
             line = {**line, **self._origin}
-        self._outlet.write(ascii_line(line) + "\n")
+        self._outlet.write_bytes(ascii_line(line) + b"\n")
 
 
 class CallLines(JsonLines):

@@ -69,6 +69,11 @@ Whole = (
 def shape(news: Whole) -> Shape:
     """The object for a piece of news."""
     match news:
+        # The commonest first: a replay tells many thousands (S13).
+        case CallStarted():
+            return {"type": "call_started", **_call(news.call), "deadline_s": _deadline(news.call)}
+        case CallEnded():
+            return outcome(news.call.id, news.outcome)
         case SessionStarted():
             return {
                 "type": "session_started",
@@ -88,10 +93,6 @@ def shape(news: Whole) -> Shape:
             }
         case CallRefused():
             return {"type": "call_refused", "turn_id": news.turn_id, **_refused(news.refused)}
-        case CallStarted():
-            return {"type": "call_started", **_call(news.call), "deadline_s": _deadline(news.call)}
-        case CallEnded():
-            return outcome(news.call.id, news.outcome)
         case PlanReady():
             items = [_item(item) for item in news.plan.items]
             return {"type": "plan", "turn_id": news.plan.turn_id, "items": items}

@@ -39,16 +39,16 @@ def jsonable(value: Json) -> object:
     return value
 
 
-def ascii_line(value: Json) -> str:
+def ascii_line(value: Json) -> bytes:
     """The value on one line of printing ASCII: nothing in it can disturb a terminal."""
     try:
         # Five times as fast, and right for nearly all lines: replays print many (S13).
         line = msgspec.json.encode(value)
         if _is_final(line):
-            return line.decode()
+            return line
     except (TypeError, ValueError, OverflowError, RecursionError):
         pass  # It is for json to say what is wrong with it, if anything is.
-    return json.dumps(jsonable(value), separators=(",", ":"))
+    return json.dumps(jsonable(value), separators=(",", ":")).encode()
 
 
 def _is_final(line: bytes) -> bool:
