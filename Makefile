@@ -28,12 +28,14 @@ bench: .venv/bench-installed ## measure speed and memory against peers; at most 
 survive: setup ## the survival runs at full size
 	.venv/bin/python -m bench.survive
 
-generate: setup ## generate the wire modules from proto/, and what is known of the built-in providers
+generate: setup ## generate the wire modules, what is known of the built-in providers, references
 	.venv/bin/python proto/generate.py
 	.venv/bin/python scripts/known_providers.py
+	.venv/bin/python -m scripts.references
 
 recordings: setup ## show the terminal once more, and write down what it shows
-	RECORD=1 .venv/bin/python -m pytest tests/process/test_recordings.py tests/process/test_plan_of_five.py
+	RECORD=1 .venv/bin/python -m pytest tests/process/test_recordings.py tests/process/test_plan_of_five.py \
+		tests/process/test_tutorial.py
 
 lock: ## renew requirements/*.txt from pyproject.toml; needs uv
 	requirements/lock.sh

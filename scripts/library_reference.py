@@ -1,25 +1,18 @@
-"""Writes docs/reference/library.md from the docstrings of the public names.
-
-`--check` only compares. The output is committed.
-"""
+"""The page docs/reference/library.md, from the docstrings of the public names."""
 
 import ast
 import importlib
 import inspect
 import itertools
-import sys
-from pathlib import Path
 
 import pluggableharness
-
-COMMITTED = Path(__file__).parents[1] / "docs/reference/library.md"
 
 _HEAD = """\
 # The library's names
 
 Everything below comes from `pluggableharness` itself: `from pluggableharness import opened`.
 Whatever else a module holds may change without notice. How they play together is in
-[embed-the-kernel.md](../how-to/embed-the-kernel.md). Written by `scripts/library_reference.py`.
+[embed-the-kernel.md](../how-to/embed-the-kernel.md). Written by `scripts/references.py`.
 """
 
 _GROUPS = {
@@ -51,19 +44,7 @@ _GROUPS = {
 }  # fmt: skip
 
 
-def main() -> int:
-    """Bring the file up to date, or with `--check` fail when it is not."""
-    fresh = reference()
-    if "--check" not in sys.argv[1:]:
-        COMMITTED.write_text(fresh, encoding="utf-8")
-        return 0
-    if COMMITTED.read_text(encoding="utf-8") == fresh:
-        return 0
-    print(f"{COMMITTED.name} is stale: run python {Path(__file__).name}", file=sys.stderr)
-    return 1
-
-
-def reference() -> str:
+def page() -> str:
     """The page. Raises ValueError when a public name is in no group, or one that is not public."""
     strays = set(pluggableharness.__all__) ^ {name for names in _GROUPS.values() for name in names}
     if strays:
@@ -102,7 +83,3 @@ def _below(name: str) -> str:
             if node.targets[0].id == name and isinstance(text, ast.Constant):
                 return str(text.value)
     raise ValueError(f"{name} has no docstring")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

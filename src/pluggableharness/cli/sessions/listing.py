@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -14,7 +15,7 @@ from pluggableharness.kernel.frontends.text import shown
 from pluggableharness.kernel.store.index import Summary, summaries
 from pluggableharness.kernel.store.location import sessions_directory
 
-_NARROW = 40
+_NARROW = 20
 
 
 def main(options: argparse.Namespace) -> int:
@@ -28,7 +29,7 @@ def _list(options: argparse.Namespace) -> int:
         found = found[-options.limit :] if options.limit > 0 else []
     columns = shutil.get_terminal_size((120, 24)).columns
     encoding = sys.stdout.encoding or "utf-8"
-    lines = (_json(one) if options.json else _line(one, columns, encoding) for one in found)
+    lines = map(_json, found) if options.json else _table(found, columns, encoding)
     sys.stdout.write("".join(line + "\n" for line in lines))
     return DONE
 
@@ -50,11 +51,16 @@ def _json(one: Summary) -> str:
     ).decode()
 
 
-def _line(one: Summary, columns: int, encoding: str) -> str:
-    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started // 1_000_000))
-    cost = f"${one.cost_usd:.2f}" if one.cost_usd else ""
-    status = one.status.replace("_", " ")
-    start = f"{one.session_id}  {began}  {status:<20} {cost:>7}  "
-    room = max(columns - len(start), _NARROW)
-    about = shown(f"{one.prompt} ({one.working_directory})"[: room + 1], encoding)
-    return (start + (about if len(about) <= room else about[: room - 3] + "...")).rstrip()
+def _table(found: Sequence[Summary], columns: int, encoding: str) -> Iterator[str]:
+    """A line a session, whose prompt has what room the columns before it leave."""
+    statuses = [one.status.replace("_", " ") for one in found]
+    costs = [f"  ${one.cost_usd:.2f}" if one.cost_usd else "" for one in found]
+    wide, dear = (max(map(len, texts), default=0) for texts in (statuses, costs))
+    for one, status, cost in zip(found, statuses, costs, strict=True):
+        began = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started // 1_000_000))
+        start = f"{one.session_id}  {began}  {status:<{wide}}{cost:>{dear}}  "
+        room = max(columns - len(start), _NARROW)
+        told = f"{one.prompt} ({one.working_directory})"
+        about = shown(told[:room].strip(), encoding)
+        cut = len(told) > room or len(about) > room
+        yield (start + (about[: room - 3] + "..." if cut else about)).rstrip()

@@ -1,0 +1,43 @@
+"""The tutorial: each command on its pages is run as its reader would, and prints what they show.
+
+`make recordings` writes the pages' outputs anew.
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from process.shell import Shell, played, steady
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
+
+
+@pytest.fixture
+def shell() -> Iterator[Shell]:
+    """A shell in the clone, of a person who has nothing else."""
+    with tempfile.TemporaryDirectory(prefix="", dir="/tmp") as home, Shell(Path(home), ROOT) as it:
+        yield it
+
+
+@pytest.mark.req("K10", "K29", "K30", "K32", "F11", "P32")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_each_command_prints_what_the_page_shows(page: Path, shell: Shell) -> None:
+    written = page.read_text(encoding="utf-8")
+    seen = played(written, shell)
+    if os.environ.get("RECORD"):
+        page.write_text(seen, encoding="utf-8")
+        written = seen
+    assert steady(seen) == steady(written)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_files_are_shown_as_they_are(page: Path) -> None:
+    shown = re.findall(
+        r"<!-- file: ([^\n]+) -->\n```\w+\n(.*?)```\n", page.read_text("utf-8"), re.DOTALL
+    )
+    for name, text in shown:
+        assert text == (ROOT / name).read_text(encoding="utf-8")
