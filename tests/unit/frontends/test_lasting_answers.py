@@ -8,7 +8,7 @@ from unit.frontends.fakes import BASH, call, item
 from unit.frontends.watching import BOUND_S, watched
 
 from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem, Scope
-from pluggableharness.kernel.frontends.reply import edited
+from pluggableharness.kernel.frontends.reply import reassigned
 
 WIDE = Scope("npm test, with any arguments", "commands.all(c, true)", 'policy "wide" {\n}\n')
 EXACT = Scope("exactly this command", "x", 'policy "exact" {\n  action = "allow"\n}\n')
@@ -76,16 +76,27 @@ async def test_an_edit_is_handed_back_to_be_checked(
 
 
 @pytest.mark.req("K10")
-@pytest.mark.parametrize("line", ["", "nope=1", "command", "{", "[1]", '{"a": NaN}', "timeout_s=x"])
-async def test_what_is_no_edit_changes_nothing(line: str) -> None:
-    answer, _ = await answered(f"e\n{line}\nd\n")
+@pytest.mark.parametrize("line", ["nope=1", "command", "{", "[1]", '{"a": NaN}', "timeout_s=x"])
+async def test_what_is_no_edit_is_told_and_can_be_typed_again(line: str) -> None:
+    answer, screen = await answered(f"e\n{line}\n\nd\n")
     assert answer == Answer(False)
+    assert sum(one.startswith("│ not edited: ") for one in screen) == 1
+    answer, _ = await answered(f"e\n{line}\ntimeout_s=9\n")
+    assert answer == Answer(True, arguments={"command": "npm test", "timeout_s": 9})
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize("line", ["", "timeout_s=5"])
+async def test_without_a_change_the_question_stands(line: str) -> None:
+    answer, screen = await answered(f"e\n{line}\nd\n")
+    assert answer == Answer(False)
+    assert any("not edited" in one for one in screen)
 
 
 @pytest.mark.parametrize("typed", ["{" * 100_000, '{"a":' * 50_000])
 def test_hostile_json_is_an_error_like_any(typed: str) -> None:
     with pytest.raises(ValueError, match="JSON"):
-        edited(typed, {})
+        reassigned(typed, {})
 
 
 @pytest.mark.req("K10")

@@ -12,11 +12,10 @@ from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Schema, SchemaType
 from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.frontends.child_lines import place
+from pluggableharness.kernel.frontends.dialogue import Dialogue
 from pluggableharness.kernel.frontends.drawing import Drawing
-from pluggableharness.kernel.frontends.keys import Keys
 from pluggableharness.kernel.frontends.question import boxed
 from pluggableharness.kernel.frontends.reply import chosen
-from pluggableharness.kernel.frontends.screen import Screen
 from pluggableharness.kernel.frontends.text import shown
 
 _MOST_UNCLEAR = 3
@@ -32,8 +31,7 @@ class Interview:
     list of texts in the output, the first one, gets what was selected.
     """
 
-    screen: Screen
-    keys: Keys
+    dialogue: Dialogue
     call: Call
 
     async def ask(self) -> JsonObject | None:
@@ -53,8 +51,8 @@ class Interview:
         return answer
 
     def _show(self) -> None:
-        looks = self.screen.looks
-        drawing = Drawing(looks, self.screen.width - 2, whole=True)
+        looks = self.dialogue.screen.looks
+        drawing = Drawing(looks, self.dialogue.screen.width - 2, whole=True)
         rest = {
             name: value
             for name, value in self.call.arguments.items()
@@ -67,35 +65,22 @@ class Interview:
         if asker := place(self.call.context.path, looks):
             title.append(f" {looks.glyphs.dot} {asker}", "not bold")
         for line in boxed(title, body + drawing.notes(), looks):
-            self.screen.question(line)
+            self.dialogue.say(line)
 
     async def _field(
         self, name: str, schema: Schema, *, alone: bool
     ) -> tuple[Json, list[str] | None] | None:
         """A field's value, and the options that it stands for; None when there is no answer."""
         for _ in range(_MOST_UNCLEAR):
-            prompt = Text.assemble((self.screen.looks.glyphs.bottom + " ", "faint"))
-            prompt.append("" if alone else f"{shown(name)} ").append(self._hint(), "faint")
-            prompt.append("> ")
-            self.screen.question(prompt, end="")
-            line = await self._line()
+            asked = "" if alone else f"{shown(name)} "
+            line = await self.dialogue.line(asked, (self._hint(), "faint"), "> ", fresh=True)
             if line is None:
                 return None
             try:
                 return self._value(line.strip(), schema)
             except ValueError as error:
-                self.screen.question(Text(f"  {error}", "warning"))
+                self.dialogue.say(f"  {error}", "warning")
         return None
-
-    async def _line(self) -> str | None:
-        try:
-            line = await self.keys.line(fresh=True)
-        except BaseException:
-            self.screen.question(Text())
-            raise
-        if line is None or not self.keys.is_terminal:
-            self.screen.question(Text())  # no terminal has echoed the end of the line
-        return line
 
     def _value(self, line: str, schema: Schema) -> tuple[Json, list[str] | None]:
         default = self.call.arguments.get("default")

@@ -1,26 +1,24 @@
 """Puts a plan item to a person and waits for a clear answer (K10, K10a). Uses rich."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.text import Text
 
 from pluggableharness.kernel.domain.operation import Risk
 from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem, Scope
-from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.frontends.child_lines import place
+from pluggableharness.kernel.frontends.dialogue import Dialogue
 from pluggableharness.kernel.frontends.drawing import Drawing
-from pluggableharness.kernel.frontends.keys import Keys
+from pluggableharness.kernel.frontends.editing import Editing
 from pluggableharness.kernel.frontends.lines import exact, fold, hang
 from pluggableharness.kernel.frontends.looks import Looks
-from pluggableharness.kernel.frontends.reply import Reply, chosen, clear_yes, edited, understood
-from pluggableharness.kernel.frontends.screen import Screen
+from pluggableharness.kernel.frontends.reply import Reply, chosen, clear_yes, understood
 from pluggableharness.kernel.frontends.text import shown
 
 _MOST_UNCLEAR = 3
-_MOST_ASIDES = 12
-_ROOM_TO_ANSWER = 10
+_MOST_TYPED = 14
+_ROOM_TO_ANSWER = 12
 
 
 def risk_text(risk: Risk) -> Text:
@@ -56,201 +54,163 @@ def title_of(item: PlanItem, looks: Looks, *remarks: str) -> Text:
 
 @dataclass(slots=True)
 class Question:
-    """One question about one item. `place` is empty or says which of how many it is."""
+    """One question about one item. `place` is empty or says which of how many it is, `changed`
+    is empty or says why the item came back."""
 
-    screen: Screen
-    keys: Keys
+    dialogue: Dialogue
     item: PlanItem
     changed: str
     place: str
+    editing: Editing
+    _hides: bool = False
+    _unclear: int = 0
 
     async def ask(self) -> Answer:
         """The person's answer: three unclear ones, or the end of the input, are a no."""
-        hides = self._show(whole=False)
-        unclear = asides = 0
-        while unclear < _MOST_UNCLEAR and asides < _MOST_ASIDES:
-            typed = await self._typed(hides)
-            reply, reason = understood(typed)
-            match reply:
-                case Reply.ALLOW:
-                    self._say(Text("allowed", "success"))
-                    return Answer(allow=True)
-                case Reply.DENY:
-                    return Answer(allow=False, reason=await self._denied(typed, reason))
-                case Reply.SESSION | Reply.ALWAYS:
-                    asides += 1
-                    lasting = Lasting.SESSION if reply is Reply.SESSION else Lasting.ALWAYS
-                    scope = await self._scope(lasting)
-                    if scope is not None:
-                        return Answer(allow=True, lasting=lasting, scope=scope)
-                case Reply.EDIT:
-                    asides += 1
-                    arguments = await self._edit()
-                    if arguments is not None:
-                        return Answer(allow=True, arguments=arguments)
-                case Reply.HELP:
-                    asides += 1
-                    self._help(hides)
-                case Reply.SHOW:
-                    asides += 1
-                    self._say(Text("everything:"))
-                    hides = self._show(whole=True)
-                case Reply.UNCLEAR:
-                    unclear += 1
-                    self._say(Text("not an answer", "warning"))
-        self._say(Text("  no clear answer: denied", "error"))
+        self._show(whole=False)
+        for _ in range(_MOST_TYPED):
+            answer = await self._answer(await self._typed())
+            if answer is not None:
+                return answer
+            if self._unclear == _MOST_UNCLEAR:
+                break
+        self.dialogue.say("  no clear answer: denied", "error")
         return Answer(allow=False, reason="no clear answer was given")
 
-    def _show(self, *, whole: bool) -> bool:
-        """Draw the question; whether something of it is hidden."""
-        looks = self.screen.looks
-        drawing = Drawing(looks, self.screen.width - 2, whole)
+    async def _answer(self, typed: str | None) -> Answer | None:
+        """The answer that was typed; None when the question still stands."""
+        reply, reason = understood(typed)
+        match reply:
+            case Reply.ALLOW:
+                self.dialogue.say("allowed", "success")
+                return Answer(allow=True)
+            case Reply.DENY:
+                return Answer(allow=False, reason=await self._denied(typed, reason))
+            case Reply.SESSION:
+                return await self._lasting(Lasting.SESSION, "session")
+            case Reply.ALWAYS:
+                return await self._lasting(Lasting.ALWAYS, "always")
+            case Reply.EDIT:
+                arguments = await self.editing.ask(self.changed)
+                return None if arguments is None else Answer(allow=True, arguments=arguments)
+            case Reply.HELP:
+                self._help()
+            case Reply.SHOW:
+                self.dialogue.say("everything:")
+                self._show(whole=True)
+            case Reply.UNCLEAR:
+                self._unclear += 1
+                self.dialogue.say("not an answer", "warning")
+        return None
+
+    @property
+    def _drawing(self) -> Drawing:
+        screen = self.dialogue.screen
+        return Drawing(screen.looks, screen.width - 2)
+
+    def _show(self, *, whole: bool) -> None:
+        """Draw the question, and note whether something of it is hidden."""
+        drawing = replace(self._drawing, whole=whole)
+        looks = drawing.looks
         body = item_lines(drawing, self.item)
         if self.changed:
-            text = exact(f"asked again: {self.changed}", looks).text
-            text.style = "warning"
-            body = [*fold(text, drawing.width, words=True), *body]
+            body = [*self._again(drawing), *body]
         body += hang(Text("asked: ", "faint"), Text(), self._why(), drawing.width, words=True)
         asker = place(self.item.call.context.path, looks)
         for line in boxed(title_of(self.item, looks, self.place, asker), body, looks):
-            self._say(line)
-        return drawing.remarks.hidden
+            self.dialogue.say(line)
+        self._hides = drawing.remarks.hidden
+
+    def _again(self, drawing: Drawing) -> list[Text]:
+        lines = [exact(line, drawing.looks).text for line in self.changed.split("\n")]
+        drawn = [Text.assemble("asked again: ", lines[0]), *lines[1:]]
+        for line in drawn:
+            line.style = "warning"
+        return [piece for line in drawn for piece in fold(line, drawing.width, words=True)]
 
     def _why(self) -> Text:
         verdict = self.item.verdict
         why = f"{verdict.decided_by}: {verdict.reason}" if verdict.reason else verdict.decided_by
-        text = exact(why, self.screen.looks).text
+        text = exact(why, self.dialogue.screen.looks).text
         text.style = "faint"
         return text
 
-    async def _typed(self, hides: bool) -> str | None:
+    async def _typed(self) -> str | None:
         lasting = [("s", "session"), ("k", "always")] if self.item.scopes else []
-        more = [("v", "show all")] if hides else []
+        more = [("v", "show all")] if self._hides else []
         keys = [("a", "allow"), *lasting, ("d", "deny"), ("e", "edit"), *more, ("?", "help")]
-        room = self.screen.width - _ROOM_TO_ANSWER
-        wide = (f" {self.screen.looks.glyphs.dot} ", "  ", " ")
-        prompts = [self._keys_shown(keys, between) for between in wide]
-        return await self._key(next((one for one in prompts if one.cell_len <= room), prompts[-1]))
+        room = self.dialogue.screen.width - _ROOM_TO_ANSWER
+        wide = (f" {self.dialogue.screen.looks.glyphs.dot} ", "  ", " ")
+        offers = [_offered(keys, between) for between in wide]
+        fitting = (one for one in offers if sum(len(text) for text, _ in one) <= room)
+        return await self.dialogue.key(*next(fitting, offers[-1]))
 
-    def _keys_shown(self, keys: Sequence[tuple[str, str]], between: str) -> Text:
-        prompt = Text.assemble((self.screen.looks.glyphs.bottom + " ", "faint"))
-        for number, (key, word) in enumerate(keys):
-            after = between if number < len(keys) - 1 else " "
-            prompt.append(key, "key").append(f" {word}{after}", "faint")
-        return prompt.append("> ")
-
-    async def _key(self, prompt: Text) -> str | None:
-        try:
-            return await self.keys.key(lambda: self.screen.question(prompt, end=""))
-        except BaseException:
-            self._say(Text("no longer asked", "warning"))
-            raise
-
-    async def _scope(self, lasting: Lasting) -> Scope | None:
+    async def _lasting(self, lasting: Lasting, name: str) -> Answer | None:
         """What the answer is to cover, of what is offered; None when the person goes back."""
-        scopes = self.item.scopes
+        scopes, dialogue = self.item.scopes, self.dialogue
         if not scopes:
-            self._say(Text("this can only be allowed once", "warning"))
+            dialogue.say("this can only be allowed once", "warning")
             return None
-        how_long = "for this session" if lasting is Lasting.SESSION else "for always"
-        self._say(Text("session" if lasting is Lasting.SESSION else "always"))
-        self._barred(f"allow {how_long}:")
+        dialogue.say(name)
+        how_long = f"for {'this ' * (lasting is Lasting.SESSION)}{name}"
+        dialogue.bar(f"allow {how_long}:")
         for number, scope in enumerate(scopes, 1):
-            self._barred(f"{number}  {scope.covers}")
+            dialogue.bar(f"{number}  {scope.covers}")
         numbers = "1" if len(scopes) == 1 else f"1-{len(scopes)}"
-        typed = await self._key(self._prompt(f"{numbers}, or Return to go back > "))
+        typed = await dialogue.key(f"{numbers}, or Return to go back > ")
         picked = chosen(typed or "", [scope.covers for scope in scopes], several=False)
         if not picked:
-            self._say(Text("nothing allowed yet", "warning"))
+            dialogue.say("nothing allowed yet", "warning")
             return None
         scope = next(scope for scope in scopes if scope.covers == picked[0])
         if lasting is Lasting.ALWAYS and not await self._confirmed(scope):
             return None
-        self._say(Text(f"allowed {how_long}", "success"))
-        return scope
+        dialogue.say(f"allowed {how_long}", "success")
+        return Answer(allow=True, lasting=lasting, scope=scope)
 
     async def _confirmed(self, scope: Scope) -> bool:
         """Whether the rule is to be written, exactly as shown (K10)."""
-        self._say(Text("this rule will be written:"))
-        for line in scope.rule.rstrip("\n").split("\n"):
-            self._barred(line)
-        typed = await self._key(self._prompt("y to write it, anything else to go back > "))
-        if clear_yes(typed):
+        self.dialogue.say("this rule will be written:")
+        self.dialogue.bar(scope.rule.rstrip("\n"))
+        if clear_yes(await self.dialogue.key("y to write it, anything else to go back > ")):
             return True
-        self._say(Text("nothing written", "warning"))
+        self.dialogue.say("nothing written", "warning")
         return False
 
-    async def _edit(self) -> JsonObject | None:
-        """The arguments as the person wants them; None when they go back or it is no edit."""
-        self._say(Text("edit:"))
-        arguments = self.item.call.arguments
-        self._barred(json.dumps(arguments, ensure_ascii=False))
-        self.screen.question(
-            self._prompt("NAME=VALUE, or all as JSON; Return to go back > "), end=""
-        )
-        try:
-            line = await self.keys.line()
-        except BaseException:
-            self._say(Text("no longer asked", "warning"))
-            raise
-        if line is None or not self.keys.is_terminal:
-            self._say(Text())
-        if not line or not line.strip():
-            self._say(Text("not edited", "warning"))
-            return None
-        try:
-            return edited(line.strip(), arguments)
-        except ValueError as failure:
-            self._barred(f"not edited: {failure}")
-            return None
-
-    def _prompt(self, words: str) -> Text:
-        return Text.assemble((self.screen.looks.glyphs.bottom + " ", "faint"), words)
-
-    def _barred(self, text: str) -> None:
-        """Text of anyone's, exact, behind the bar that no content can draw."""
-        for piece in fold(exact(text, self.screen.looks, whole=True).text, self.screen.width - 2):
-            self._say(Text.assemble((self.screen.looks.glyphs.bar + " ", "faint"), piece))
-
     async def _denied(self, typed: str | None, reason: str) -> str:
-        self._say(Text("denied", "error"))
+        self.dialogue.say("denied", "error")
         if typed is None:
             return "the input ended before an answer came"
-        if reason or not typed.strip("\x04\r\n ") or not self.keys.is_terminal:
+        if reason or not typed.strip("\x04\r\n ") or not self.dialogue.keys.is_terminal:
             return reason
-        self.screen.question(Text("  why? (Return for no reason) > ", "faint"), end="")
-        try:
-            line = await self.keys.line()
-        except BaseException:
-            self._say(Text())
-            raise
-        if line is None:
-            self._say(Text())
-        return (line or "").strip()
+        return (await self.dialogue.line("why? (Return for no reason) > ") or "").strip()
 
-    def _help(self, hides: bool) -> None:
+    def _help(self) -> None:
         operation = self.item.call.operation
-        self._say(Text("help"))
         about = f"{operation.full_name}: {operation.description}"
-        lines = [
-            Text("a, y  allow: the call runs, exactly as shown"),
-            Text("d, n  deny: it does not run; you may say why, and the model reads it"),
-            *(self._lasting_help() if self.item.scopes else []),
-            Text("e     edit the arguments; the call is checked and shown again before it runs"),
-            *([Text("v     show everything, however long it is")] if hides else []),
-            Text("?     this help; Return alone and the end of the input count as no"),
-            *Drawing(self.screen.looks, self.screen.width - 2).prose(about),
-        ]
+        lines = (
+            "a, y  allow: the call runs, exactly as shown",
+            "d, n  deny: it does not run; you may say why, and the model reads it",
+            *(_LASTING_HELP if self.item.scopes else ()),
+            "e     edit the arguments, in $VISUAL or $EDITOR where one is set; the call is checked "
+            "and asked about again before it runs",
+            *(("v     show everything, however long it is",) if self._hides else ()),
+            "?     this help; Return alone and the end of the input count as no",
+        )
+        self.dialogue.say("help")
         for line in lines:
-            for piece in fold(line, self.screen.width - 2, words=True):
-                self._say(Text.assemble((self.screen.looks.glyphs.bar + " ", "faint"), piece))
+            self.dialogue.bar(Text(line), words=True)
+        for drawn in self._drawing.prose(about):
+            self.dialogue.bar(drawn)
 
-    @staticmethod
-    def _lasting_help() -> list[Text]:
-        return [
-            Text("s     allow for this session; you choose what that covers"),
-            Text("k     allow for always: a rule is shown, and kept beside agent.hcl"),
-        ]
 
-    def _say(self, line: Text) -> None:
-        self.screen.question(line)
+_LASTING_HELP = (
+    "s     allow for this session; you choose what that covers",
+    "k     allow for always: a rule is shown, and kept beside agent.hcl",
+)
+
+
+def _offered(keys: Sequence[tuple[str, str]], between: str) -> list[tuple[str, str]]:
+    """The keys that answer, each with its word."""
+    styled = [part for key, word in keys for part in ((key, "key"), (f" {word}{between}", "faint"))]
+    return [*styled[:-1], (f" {keys[-1][1]} ", "faint"), ("> ", "")]

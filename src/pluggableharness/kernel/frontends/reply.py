@@ -65,8 +65,8 @@ def clear_yes(typed: str | None) -> bool:
     return typed is not None and typed.strip().lower() in _ALLOW
 
 
-def edited(typed: str, arguments: JsonObject) -> JsonObject:
-    """Arguments after an edit: all of them as a JSON object, or one as NAME=VALUE.
+def reassigned(typed: str, arguments: JsonObject) -> JsonObject:
+    """Arguments after an edit on one line: all of them as a JSON object, or one as NAME=VALUE.
 
     A value is JSON where the argument it replaces is no text, and text as it stands otherwise.
     Raises ValueError that says what is expected.

@@ -20,6 +20,13 @@ from pluggableharness.kernel.frontends.outlet import Outlet
 
 _MOST_HELD = 256 * 1024
 _CLEAR = "\r\x1b[K"
+_KEEP_PLACE = "\x1b7"
+_TAKE_BACK = (
+    "\x1b[?1049l"  # from the other screen back to the place that was kept
+    "\x1b[?1l\x1b>"  # usual arrow keys and keypad
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l"  # no mouse, focus, paste
+    "\x1b[0m\x1b[?25h\r\x1b[K"  # no colours, a cursor, an empty line
+)
 
 # The sixteen colours of the terminal's own palette: they fit its background, whichever it is.
 _THEME = Theme(
@@ -134,6 +141,16 @@ class Screen:
             self._outlet.write(held)
         if self._foot and not self._line_is_open:
             self._outlet.write(self._foot)
+
+    def lend(self) -> None:
+        """Let another program draw from here on."""
+        if self.looks.cursor:
+            self._outlet.write(_KEEP_PLACE)
+
+    def take_back(self) -> None:
+        """Draw again after a program that was ended before it could leave the screen in order."""
+        if self.looks.cursor:
+            self._outlet.write(_TAKE_BACK)
 
     async def room(self) -> None:
         """Wait while more is held back than 256 KiB: whoever writes must slow down (P14)."""

@@ -5,6 +5,7 @@ adds lines, so that it reads the same in a dumb terminal, in a log and in the sc
 """
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -38,7 +39,9 @@ from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision
 from pluggableharness.kernel.frontends.activity import Activity
 from pluggableharness.kernel.frontends.child_lines import child_lines
+from pluggableharness.kernel.frontends.dialogue import Dialogue
 from pluggableharness.kernel.frontends.drawing import Drawing
+from pluggableharness.kernel.frontends.editing import Editing
 from pluggableharness.kernel.frontends.endings import refusal
 from pluggableharness.kernel.frontends.interview import Interview
 from pluggableharness.kernel.frontends.keys import Keys
@@ -85,6 +88,9 @@ class Terminal:
         self._outlet = Outlet(out or sys.stdout)
         self._keys = keys or Keys()
         self._screen = Screen(self._outlet, looks)
+        self._dialogue = Dialogue(self._screen, self._keys)
+        # Libraries add to it what is none of an editor's business.
+        self._environ = dict(os.environ)
         self._activity = Activity(self._screen, clock, lambda: self._enter("calls"))
         self._clock = clock
         self._began = clock()
@@ -99,6 +105,7 @@ class Terminal:
         self._prose = Prose(self._screen)
         self._section = ""
         self._places: dict[str, str] = {}
+        self._drafts: dict[str, str] = {}
         self._denied_here: set[str] = set()
         self._calls = 0
 
@@ -182,12 +189,15 @@ class Terminal:
         async with self._asking:
             if not self.attended:
                 return None
-            question = Question(
-                self._screen, self._keys, item, changed, self._places.get(item.id, "")
-            )
+            draft = self._drafts.pop(item.id, "")
+            editing = Editing(self._dialogue, item.call, self._environ, draft)
+            where = self._places.get(item.id, "")
+            question = Question(self._dialogue, item, changed, where, editing)
             answer = await self._undisturbed(question.ask)
         if not answer.allow:
             self._denied_here.add(item.call.id)
+        if answer.arguments is not None:
+            self._drafts[item.id] = editing.draft
         return answer
 
     async def answer(self, call: Call) -> JsonObject | None:
@@ -195,7 +205,7 @@ class Terminal:
         async with self._asking:
             if not self.attended:
                 return None
-            return await self._undisturbed(Interview(self._screen, self._keys, call).ask)
+            return await self._undisturbed(Interview(self._dialogue, call).ask)
 
     def close(self) -> None:
         """Leave the terminal tidy: no foot, no open line, no timer; say where the record is."""

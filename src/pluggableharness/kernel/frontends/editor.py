@@ -1,0 +1,117 @@
+"""A person's own editor, on a private file, with the terminal lent to it (K10).
+
+While it runs it is the one to hear the interrupt key. However it ends, the file is removed and
+the terminal's mode is what it was.
+"""
+
+import asyncio
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from pluggableharness.kernel.frontends.leaving import undone
+
+_FILE = "arguments.toml"
+_MOST_BYTES = 16 * 1024 * 1024
+_GRACE_S = 2.0
+_KEYS = (signal.SIGINT, signal.SIGQUIT)
+
+
+class NotEdited(Exception):
+    """The editor left nothing to take over, and why."""
+
+
+class BrokenOff(NotEdited):
+    """The editor was ended, and could not leave the screen as it was."""
+
+
+def editor_of(environ: Mapping[str, str]) -> str:
+    """The command of the editor that a person has chosen, "" for none.
+
+    That is VISUAL, but on a terminal that cannot draw a screen, and else EDITOR.
+    """
+    dumb = environ.get("TERM", "") in ("", "dumb")
+    chosen = "" if dumb else environ.get("VISUAL", "").strip()
+    return chosen or environ.get("EDITOR", "").strip()
+
+
+async def edited(text: str, environ: Mapping[str, str], terminal: int) -> str:
+    """The text as the editor of `environ`, which reads keys from `terminal`, has saved it.
+
+    Raises NotEdited when it cannot be started, fails, is ended, or leaves no text.
+    """
+    editor = editor_of(environ)
+    try:
+        command = shlex.split(editor)
+        directory = tempfile.mkdtemp(prefix="harness-")  # for its owner alone
+    except (ValueError, OSError) as error:
+        raise NotEdited(f"{editor}: {error}") from error
+    with undone(lambda: shutil.rmtree(directory, ignore_errors=True)):
+        path = os.path.join(directory, _FILE)
+        try:
+            with open(path, "x", encoding="utf-8") as file:
+                file.write(text)
+            await _run([*command, path], environ, terminal)
+            return _saved(path)
+        except OSError as error:
+            raise NotEdited(f"{editor}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise NotEdited("what was saved is no UTF-8 text") from error
+
+
+def _saved(path: str) -> str:
+    with open(path, "rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise NotEdited("what was saved is larger than 16 MiB")
+    return data.decode()
+
+
+async def _run(command: Sequence[str], environ: Mapping[str, str], terminal: int) -> None:
+    """Run the editor to its end. Raises OSError and NotEdited."""
+    process = subprocess.Popen(command, stdin=terminal, env=environ)  # noqa: ASYNC220  # for a person
+    with undone(process.kill), _deaf_to_keys():
+        ending = asyncio.ensure_future(asyncio.to_thread(process.wait))
+        try:
+            code = await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            process.terminate()
+            await asyncio.wait([ending], timeout=_GRACE_S)
+            process.kill()
+            await ending
+            raise
+    if code < 0:
+        raise BrokenOff(f"the editor was ended by {_name(-code)}")
+    if code:
+        raise NotEdited(f"the editor ended with exit code {code}")
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+@contextmanager
+def _deaf_to_keys() -> Iterator[None]:
+    """Ignore what the keys of the terminal send to all its processes: it is for the editor.
+
+    Only the main thread may say so; elsewhere nobody listens to these signals either.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {key: signal.signal(key, signal.SIG_IGN) for key in _KEYS}
+    try:
+        yield
+    finally:
+        for key, handler in before.items():
+            signal.signal(key, handler or signal.SIG_DFL)
+            signal.siginterrupt(key, False)
