@@ -14,7 +14,7 @@ from pluggableharness.kernel.codec.record import read_call, read_plan
 from pluggableharness.kernel.codec.record_facts import read_decision
 from pluggableharness.kernel.codec.record_messages import read_message
 from pluggableharness.kernel.config.config import Config, OriginKind
-from pluggableharness.kernel.config.git_config import Distrusted
+from pluggableharness.kernel.config.git_config import distrust
 from pluggableharness.kernel.config.lock import LOCK_NAME, pinned_digests, read_lock
 from pluggableharness.kernel.config.project import project_config, shown_path
 from pluggableharness.kernel.configured import believed_files, granted_file
@@ -48,12 +48,13 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _test(log: Path, directory: Path) -> int:
-    rules, terms = _present(directory)
+    rules, terms, held = _present(directory)
     book = RuleBook(rules)
     count = differing = 0
     for judged in recorded_calls(log):
         count += 1
-        now = decide(book, judged.call, terms)
+        call = replace(judged.call, distrusted=distrust(judged.call, held))
+        now = decide(book, call, terms)
         if _policy(now) is not _policy(judged.verdict):
             differing += 1
             line = _difference(judged, now)
@@ -62,8 +63,9 @@ def _test(log: Path, directory: Path) -> int:
     return FAILED if differing else DONE
 
 
-def _present(directory: Path) -> tuple[tuple[Rule, ...], Terms]:
-    """The project's rules and terms; no provider is started for them."""
+def _present(directory: Path) -> tuple[tuple[Rule, ...], Terms, frozenset[str]]:
+    """The project's rules and terms, and the providers whose commands a sandbox is known to hold.
+    No provider is started for them."""
     config = project_config(directory, os.environ)
     root = config.path.parent if config else directory
     granted = granted_file(root)
@@ -77,10 +79,9 @@ def _present(directory: Path) -> tuple[tuple[Rule, ...], Terms]:
         Asking.PERSON,
         gate_reads,
         files,
-        Distrusted(confined(_built_in(config) if config else ())),
         lambda operation: pinned.get(operation.full_name, ""),
     )
-    return rules, terms
+    return rules, terms, confined(_built_in(config) if config else ())
 
 
 def _built_in(config: Config) -> Iterator[ProviderSpec]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from pluggableharness.kernel.config.declaration import operation_digest
-from pluggableharness.kernel.config.git_config import Distrusted
+from pluggableharness.kernel.config.git_config import distrust
 from pluggableharness.kernel.config.git_places import git_directories
 from pluggableharness.kernel.config.instructions import instructions
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
@@ -43,14 +43,7 @@ from pluggableharness.kernel.planning import classify
 from pluggableharness.kernel.plugins.errors import left_out
 from pluggableharness.kernel.plugins.program import answer_of
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
-from pluggableharness.kernel.policy import (
-    Asking,
-    Explanation,
-    Terms,
-    explain,
-    opinion,
-    reviewed,
-)
+from pluggableharness.kernel.policy import Asking, Explanation, Terms, explain, opinion, reviewed
 from pluggableharness.kernel.session.approvals import Approvals, Granting, Standing
 from pluggableharness.kernel.session.children import Family, Member
 from pluggableharness.kernel.session.hooks import SessionHooks, told_apart
@@ -81,7 +74,7 @@ class Kernel:
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         self._subscriptions = told_apart(setup.hooks)
-        self._distrusted = Distrusted(confined(setup.providers))
+        self._confined = confined(setup.providers)
         self._standing = Standing(setup.rules, setup.keep_grant)
         real = (real_path(one) for one in setup.policy_files)
         self._policy_files = setup.policy_files | frozenset(filter(None, real))
@@ -231,7 +224,7 @@ class Kernel:
             decide=lambda call: approvals.decide(call, self._terms(self._asking_of(member), call)),
             deadline_s=self._setup.deadline_s,
             retries=member.profile.retries,
-            locate=located,
+            locate=self._located,
             grants=self._granting.setdefault(
                 member.session_id, approvals.under(lambda: self._terms(self._asking_of(member)))
             ),
@@ -312,7 +305,7 @@ class Kernel:
         call = self._classify(operation, arguments, offered)
         if isinstance(call, RefusedCall):
             return call.failure
-        call = await located(call)
+        call = await self._located(call)
         if session is not None:
             return call, self.policy(session.id).explain(call)
         return call, explain(self._standing.rules, call, self._terms(Asking.PERSON))
@@ -339,6 +332,10 @@ class Kernel:
         return classify(
             proposed, offered, call_id=ulid(), context=context, deadline_s=self._setup.deadline_s
         )
+
+    async def _located(self, call: Call) -> Call:
+        """The call with what the system says of where it would work, in one look (K5a, K7)."""
+        return replace(await located(call), distrusted=distrust(call, self._confined))
 
     def _approvals_of(self, member: Member) -> Approvals:
         """The policy of the member's tree, which its root's first session brings (K23)."""
@@ -373,11 +370,10 @@ class Kernel:
         return Asking.PERSON if member.frontend.attended else Asking.NOBODY
 
     def _terms(self, asking: Asking, call: Call | None = None) -> Terms:
-        gate_reads = self._setup.gate_reads
         believed = self._policy_files
         if call is None or call.operation.kind is Kind.RESOURCE:
             believed |= git_directories(self._setup.working_directory)
-        return Terms(asking, gate_reads, believed, self._distrusted, operation_digest)
+        return Terms(asking, self._setup.gate_reads, believed, operation_digest)
 
     async def _file(
         self, session_id: str, producer: Producer, kind: EventKind, version: str, payload: bytes

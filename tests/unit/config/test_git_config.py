@@ -11,7 +11,7 @@ import pytest
 from unit.config.git_repositories import BASE, HOSTILE, PLAIN
 from unit.planning.doubles import call, operation
 
-from pluggableharness.kernel.config.git_config import Distrusted
+from pluggableharness.kernel.config.git_config import distrust
 from pluggableharness.kernel.config.git_repository import Use, git_runs
 from pluggableharness.kernel.domain.call import CallContext
 from pluggableharness.kernel.domain.operation import Risk
@@ -68,12 +68,12 @@ def made(home: Path, setup: str) -> Path:
 
 
 def decision(
-    command: str, directory: Path, distrusted: Distrusted | None = None, **arguments: str
+    command: str, directory: Path, held: frozenset[str] = frozenset(), **arguments: str
 ) -> Decision:
     place = CallContext("session", "turn", str(directory))
     one = replace(call(BASH, command=command, **arguments), context=place)
-    terms = Terms(Asking.PERSON, distrusted=distrusted or Distrusted())
-    return decide(ALLOW, one, terms).decision
+    looked_at = replace(one, distrusted=distrust(one, held))
+    return decide(ALLOW, looked_at, Terms(Asking.PERSON)).decision
 
 
 @needs_git
@@ -290,8 +290,7 @@ def test_only_a_sandbox_that_is_demanded_makes_up_for_a_configuration(
 ) -> None:
     repository = made(tmp_path, "git config core.fsmonitor $EVIL")
     ours = first_party("exec", settings)  # type: ignore[arg-type]
-    distrusted = Distrusted(confined([ours]))
     expected = Decision.ALLOW if held else Decision.ASK
-    assert decision("git status", repository, distrusted) is expected
+    assert decision("git status", repository, confined([ours])) is expected
     theirs = replace(ours, command=("/usr/bin/their-exec",))
-    assert decision("git status", repository, Distrusted(confined([theirs]))) is Decision.ASK
+    assert decision("git status", repository, confined([theirs])) is Decision.ASK

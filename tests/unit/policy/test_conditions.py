@@ -2,12 +2,12 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from unit.planning.doubles import call, operation
 
-from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.policy import (
@@ -16,7 +16,6 @@ from pluggableharness.kernel.policy import (
     BadCondition,
     Rule,
     RuleBook,
-    ShellView,
     Terms,
     compiled,
     decide,
@@ -224,29 +223,26 @@ def test_programs_that_write_are_on_no_list_of_ours(command: str) -> None:
     assert bash(command, reads) is Decision.ASK
 
 
-def distrusts_git(call: Call, view: ShellView) -> str:
-    return "core.fsmonitor" if any(one.program == "git" for one in view.commands) else ""
-
-
 @pytest.mark.req("K7")
 def test_git_is_not_taken_at_its_word_where_its_configuration_runs_programs() -> None:
     allow = rule("git", Action.ALLOW, 'commands.all(c, c.program in ["git", "ls"])', "bash")
-    terms = Terms(Asking.PERSON, distrusted=distrusts_git)
-    assert bash("git status", allow) is Decision.ALLOW
-    assert bash("git status", allow, terms=terms) is Decision.ASK
-    assert bash("ls", allow, terms=terms) is Decision.ALLOW
+    asked = call(BASH, command="git status")
+    distrusted = replace(asked, distrusted="core.fsmonitor")
+    person = Terms(Asking.PERSON)
+    assert decide(RuleBook([allow]), asked, person).decision is Decision.ALLOW
+    assert decide(RuleBook([allow]), distrusted, person).decision is Decision.ASK
 
 
 @pytest.mark.req("K10")
 def test_what_is_distrusted_is_granted_as_exactly_itself() -> None:
-    offered = scopes(call(BASH, command="git status"), None, distrusted=distrusts_git)
+    offered = scopes(replace(call(BASH, command="git status"), distrusted="x"), None)
     assert [one.covers for one in offered] == ["exactly this command"]
 
 
 @pytest.mark.req("F11")
 def test_an_explanation_says_why_a_command_is_distrusted() -> None:
-    terms = Terms(Asking.PERSON, distrusted=distrusts_git)
-    view = explain((), call(BASH, command="git status"), terms).view
+    asked = replace(call(BASH, command="git status"), distrusted="core.fsmonitor")
+    view = explain((), asked, Terms(Asking.PERSON)).view
     assert view is not None
     assert view.unusable == "core.fsmonitor"
 

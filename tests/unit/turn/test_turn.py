@@ -212,6 +212,35 @@ async def test_a_path_that_leads_elsewhere_than_shown_goes_back_to_the_person() 
     assert providers.trace == ["start write", "end write"]
 
 
+@pytest.mark.req("K7", "K10a")
+async def test_a_line_that_does_more_by_the_time_it_runs_is_judged_anew_and_asked_about() -> None:
+    """A repository's configuration that came between a rule's allow, or a person's, and the run."""
+    why = "/work/.git/config holds core.fsmonitor, by which git may run other programs"
+    seen: list[str] = []
+
+    def answer(item: PlanItem, changed: str) -> Answer:
+        seen.append(changed)
+        return Answer(True)
+
+    def by_rule(call: Call) -> Verdict:
+        return Verdict(Decision.ASK if call.distrusted else Decision.ALLOW, "rule r")
+
+    for decide, expected in (
+        (by_rule, [f"since then, {why}"]),
+        (ask_resources, ["", f"since then, {why}"]),
+    ):
+        seen.clear()
+        looks = ["", why]
+
+        async def locate(call: Call, looks: list[str] = looks) -> Call:
+            return replace(call, distrusted=looks.pop(0) if len(looks) > 1 else looks[0])
+
+        given, providers, *_ = ports(calls_path(), frontend=FakeFrontend(answer), decide=decide)
+        await run_turn(replace(given, locate=locate), CONTEXT, [], [ANY_WRITE])
+        assert seen == expected
+        assert providers.trace == ["start write", "end write"]
+
+
 @pytest.mark.req("K10a")
 def test_a_name_that_came_or_went_has_not_moved_unless_it_leads_elsewhere() -> None:
     """A title that is an earlier call's new file, say."""

@@ -11,9 +11,9 @@ from typing import Final
 
 from pluggableharness.kernel.config.git_repository import Use, git_runs
 from pluggableharness.kernel.domain.call import Call
-from pluggableharness.kernel.policy import Command, ShellView
+from pluggableharness.kernel.policy import Command, shell_view
 from pluggableharness.kernel.policy.shell.options import names
-from pluggableharness.kernel.policy.subjects import paths
+from pluggableharness.kernel.policy.subjects import command_line, paths
 
 _MOST_PLACES: Final = 32
 _READERS: Final = names(
@@ -27,31 +27,30 @@ _LOCAL: Final = names("add branch tag reset rm mv")
 """Those that change the index or refs, and run no hook but the one of refs."""
 
 
-class Distrusted:
+def distrust(call: Call, confined: frozenset[str]) -> str:
     """Why a call's command line is not taken at its word; "" when it is.
 
-    `confined` are providers whose commands are known to be held in a sandbox without a network,
-    where what a configuration runs can do no more than any other command.
+    Looks at the repositories that its commands would work in. `confined` are providers whose
+    commands are known to be held in a sandbox without a network, where what a configuration runs
+    can do no more than any other command.
     """
-
-    def __init__(self, confined: frozenset[str] = frozenset()) -> None:
-        self._confined = confined
-
-    def __call__(self, call: Call, view: ShellView) -> str:
-        """Look at the repositories that the line's commands would work in."""
-        gits = [one for one in view.commands if _is_git(one)]
-        if not gits or call.operation.provider in self._confined:
-            return ""
-        if "" in view.moves:
-            return "git is run in a place that the command does not name"
-        use = _use({_subcommand(one) for one in gits})
-        places = _places(call, view.moves)
-        if len(places) > _MOST_PLACES:
-            return "git may be run in too many places"
-        for place in places:
-            if why := git_runs(Path(place), use) or _pushes_here(place, gits):
-                return why
+    line = command_line(call)
+    if line is None or call.operation.provider in confined:
         return ""
+    view = shell_view(line)
+    gits = [one for one in view.commands if _is_git(one)]
+    if not gits:
+        return ""
+    if "" in view.moves:
+        return "git is run in a place that the command does not name"
+    use = _use({_subcommand(one) for one in gits})
+    places = _places(call, view.moves)
+    if len(places) > _MOST_PLACES:
+        return "git may be run in too many places"
+    for place in places:
+        if why := git_runs(Path(place), use) or _pushes_here(place, gits):
+            return why
+    return ""
 
 
 def _is_git(command: Command) -> bool:

@@ -10,7 +10,7 @@ from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.verdict import Decision, Review, Reviewer, Verdict
 from pluggableharness.kernel.policy.conditions import compiled
-from pluggableharness.kernel.policy.facts import Distrust, Facts, Held, trusted
+from pluggableharness.kernel.policy.facts import Facts, Held
 from pluggableharness.kernel.policy.floor import protected_write
 from pluggableharness.kernel.policy.grants import narrowest
 from pluggableharness.kernel.policy.rules import Action, Rule
@@ -44,16 +44,13 @@ class Terms:
 
     `gate_reads` asks about data sources and interactive calls where a rule says so, instead
     of denying them (K6). `policy_files` are the absolute paths of what is believed or started
-    later: files, and folders with all in them (K5a). `distrusted` tells of command lines that do
-    more than their words say: of git's, where its configuration runs programs and no sandbox is
-    known to hold them (K7). `digest` is that of what an operation declares, by which grants are
-    bound to it (F4).
+    later: files, and folders with all in them (K5a). `digest` is that of what an operation
+    declares, by which grants are bound to it (F4).
     """
 
     asking: Asking
     gate_reads: bool = False
     policy_files: frozenset[str] = frozenset()
-    distrusted: Distrust = trusted
     digest: Callable[[Operation], str] = field(default=lambda operation: "", compare=False)
 
 
@@ -173,7 +170,7 @@ def decide(rules: RuleBook, call: Call, terms: Terms) -> Verdict:
     verdict is DENY with `downgraded_from` and a reason that says how to allow the call.
     """
     operation = call.operation
-    facts = Facts(call, attended=terms.asking is Asking.PERSON, distrusted=terms.distrusted)
+    facts = Facts(call, attended=terms.asking is Asking.PERSON)
     won = rules.winner(operation, facts)
     decision, source, reason = _ruled(won, operation)
     asking = won.rule if won else None
@@ -271,7 +268,7 @@ def _remedy(winner: Rule | None, call: Call, terms: Terms) -> str:
     if winner is not None:
         return f"To allow it, change {winner}, answer attended, or pass --allow-all."
     attended = "To allow it, answer attended, pass --allow-all"
-    scope = narrowest(call, terms.policy_files, terms.distrusted)
+    scope = narrowest(call, terms.policy_files)
     if scope is None:
         return f"{attended}; a rule for this call alone cannot be written, since {_NO_RULE}."
     if len(scope.rule) > _LONGEST_RULE:

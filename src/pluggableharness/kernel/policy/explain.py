@@ -37,7 +37,7 @@ class Explanation:
 def explain(rules: Sequence[Rule], call: Call, terms: Terms) -> Explanation:
     """All about a decision. It is the decision that `decide` takes, not one beside it."""
     book = RuleBook(rules)
-    facts = Facts(call, attended=terms.asking is Asking.PERSON, distrusted=terms.distrusted)
+    facts = Facts(call, attended=terms.asking is Asking.PERSON)
     verdict = decide(book, call, terms)
     speaking = book.matching(call.operation)
     granted = [one for one in rules if one.granted and one.matches(call.operation)]

@@ -1,6 +1,5 @@
 """What conditions are evaluated over: one call's facts, gathered when first asked for (K7)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -22,14 +21,6 @@ from pluggableharness.kernel.policy.subjects import command_line, paths
 
 if TYPE_CHECKING:
     from cel import Context
-
-Distrust = Callable[[Call, ShellView], str]
-"""Why a call's command line does more where it runs than its words say; "" when it does not."""
-
-
-def trusted(call: Call, view: ShellView) -> str:
-    """Take every command at its word."""
-    return ""
 
 
 class Held(Enum):
@@ -56,18 +47,11 @@ _NO = Answer(Held.NO, "its condition is false")
 
 
 class Facts:
-    """A call as conditions see it. `attended` says that a person is there to be asked.
+    """A call as conditions see it. `attended` says that a person is there to be asked."""
 
-    `distrusted` is asked about a command line that is understood; a reason from it makes what the
-    line does unusable.
-    """
-
-    def __init__(
-        self, call: Call, *, attended: bool = False, distrusted: Distrust = trusted
-    ) -> None:
+    def __init__(self, call: Call, *, attended: bool = False) -> None:
         self._call = call
         self._attended = attended
-        self._distrusted = distrusted
         self._line = command_line(call)
 
     @property
@@ -199,7 +183,7 @@ class Facts:
         if self._line is None:
             return ShellView()
         view = shell_view(self._line)
-        why = view.unusable or self._distrusted(self._call, view)
+        why = view.unusable or self._call.distrusted
         return ShellView(unusable=why) if why else self._folders.placed(view)
 
     @cached_property

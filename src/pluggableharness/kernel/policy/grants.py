@@ -15,7 +15,7 @@ from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.plan import Scope
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.policy.conditions import MOST_CHARACTERS
-from pluggableharness.kernel.policy.facts import Distrust, Facts, trusted
+from pluggableharness.kernel.policy.facts import Facts
 from pluggableharness.kernel.policy.floor import protected_write
 from pluggableharness.kernel.policy.rules import Action, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView
@@ -67,34 +67,31 @@ def scopes(
     asked_by: Rule | None,
     policy_files: frozenset[str] = frozenset(),
     digest: str | None = None,
-    distrusted: Distrust = trusted,
 ) -> tuple[Scope, ...]:
     """What an allow of the call may cover, the usual one first.
 
     `asked_by` is the rule that asked, None for the default; `digest` that of what the operation
     declares, which such an allow is bound to (F4). Nothing is offered that would not answer the
     same question next time: a deny that became a question, a protected path, a command line that
-    is `distrusted`.
+    is distrusted.
     """
     if asked_by is not None and asked_by.action is Action.DENY:
         return ()
     return tuple(
         Scope(one.covers, one.when, written(_rule(call, asked_by, one.when, digest)))
-        for one in _candidates(call, Facts(call, distrusted=distrusted))
+        for one in _candidates(call, Facts(call))
         if len(one.when) <= MOST_CHARACTERS
         and protected_write(call, policy_files, one.named) is None
     )
 
 
-def narrowest(
-    call: Call, policy_files: frozenset[str] = frozenset(), distrusted: Distrust = trusted
-) -> Scope | None:
+def narrowest(call: Call, policy_files: frozenset[str] = frozenset()) -> Scope | None:
     """The scope that covers the least beyond a call that the default asked about, as a rule for
     agent.hcl; None when there is none.
 
     Of a shell's scopes that is the last, the line itself; of the others the first.
     """
-    found = scopes(call, None, policy_files, None, distrusted)
+    found = scopes(call, None, policy_files)
     if not found:
         return None
     return found[0] if command_line(call) is None else found[-1]

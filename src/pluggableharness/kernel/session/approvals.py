@@ -97,7 +97,7 @@ class Approvals:
         """What an allow of the call may cover, beside the call itself."""
         digest = terms.digest(call.operation)
         asked_by = self._asked_by(call, terms)
-        return scopes(call, asked_by, terms.policy_files, digest, terms.distrusted)
+        return scopes(call, asked_by, terms.policy_files, digest)
 
     def add(self, call: Call, scope: Scope, lasting: Lasting, terms: Terms) -> None:
         """Let a scope hold, for this tree or, kept first, for always. Raises GrantNotKept."""
@@ -122,7 +122,7 @@ class Approvals:
         return self._read
 
     def _asked_by(self, call: Call, terms: Terms) -> Rule | None:
-        won = self._book.winner(call.operation, Facts(call, distrusted=terms.distrusted))
+        won = self._book.winner(call.operation, Facts(call))
         return won.rule if won is not None else None
 
 

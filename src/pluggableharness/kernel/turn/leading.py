@@ -22,12 +22,15 @@ def with_places(call: Call, preview: RenderNode | None) -> RenderNode | None:
 
 
 def moves(before: Call, now: Call) -> str:
-    """What leads elsewhere than before, in words; "" when nothing does."""
-    return "; ".join(
+    """What leads elsewhere than before, or does more where it runs; "" when nothing does."""
+    moved = [
         f"{in_quotes(path)} led to {_place(before, path)} and leads to {_place(now, path)} now"
         for path in {**before.places, **now.places}
         if _moved(before, now, path)
-    )
+    ]
+    if now.distrusted and now.distrusted != before.distrusted:
+        moved.append(f"since then, {now.distrusted}")
+    return "; ".join(moved)
 
 
 def _place(call: Call, path: str) -> str:

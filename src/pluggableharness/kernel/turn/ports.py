@@ -182,10 +182,10 @@ class TurnPorts:
     `decide` is policy as it stands for this session: pure, and never ASK when nobody is
     there. `deadline_s` tells how long a call of an operation may take, in seconds (K14).
     `retries` is how often a call is made again at most (P17).
-    `locate` gives back a resource call with where its paths lead now (K5a, K10a); by default
-    nobody looks. `grants` None means that every answer is for one call. `review` puts a call to
-    its reviewer (K8); None means that there is none to be had. A turn runs within what `around`
-    gives (K31).
+    `locate` gives back a resource call with where its paths lead and what its command line does
+    there now (K5a, K7, K10a); by default nobody looks. `grants` None means that every answer is
+    for one call. `review` puts a call to its reviewer (K8); None means that there is none to be
+    had. A turn runs within what `around` gives (K31).
     """
 
     model: Model
