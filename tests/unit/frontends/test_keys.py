@@ -1,69 +1,17 @@
 """Single keys on a real terminal: no Enter, no echo, no leftovers, and no hang elsewhere."""
 
 import asyncio
-import io
 import os
 import subprocess
 import sys
-import termios
 from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
 import pytest
+from unit.frontends.person import ASK_ONCE, BOUND_S, PROMPT, Person, environment
 
 from pluggableharness.kernel.frontends.keys import Keys
-
-PROGRAM = [str(Path(__file__).with_name("ask_once.py"))]
-PROMPT = "help > "  # colours aside
-BOUND_S = 20
-
-
-def environment(**more: str) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    return {
-        **kept,
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        "TERM": "xterm-256color",
-        "LANG": "C.UTF-8",
-        **more,
-    }
-
-
-class Person:
-    """A person at a pseudo-terminal of its own."""
-
-    def __init__(self, *names: str, **env: str) -> None:
-        self.terminal = pexpect.spawn(
-            sys.executable,
-            [*PROGRAM, *names],
-            env=environment(**env),
-            encoding="utf-8",
-            timeout=BOUND_S,
-            dimensions=(40, 100),
-        )
-        self.terminal.delaybeforesend = None
-        self.terminal.logfile_read = self.log = io.StringIO()
-        self.mode = self.modes()
-
-    def modes(self) -> tuple[bool, bool]:
-        """Whether the terminal waits for Enter, and whether it echoes."""
-        local = termios.tcgetattr(self.terminal.child_fd)[3]
-        return bool(local & termios.ICANON), bool(local & termios.ECHO)
-
-    def sees(self, text: str) -> None:
-        if text == PROMPT:
-            self.terminal.expect("help (\x1b\\[0m)?> ")
-        else:
-            self.terminal.expect_exact(text)
-
-    def types(self, text: str) -> None:
-        self.terminal.send(text)
-
-    def leaves(self) -> str:
-        """Wait for the end; what was written until then."""
-        self.terminal.expect(pexpect.EOF)
-        return str(self.terminal.before)
 
 
 @pytest.fixture
@@ -197,7 +145,7 @@ def test_a_locale_without_the_signs_gets_ascii(env: dict[str, str]) -> None:
 
 def unattended(stdin: int | None) -> str:
     process = subprocess.run(
-        [sys.executable, *PROGRAM, "one"],
+        [sys.executable, ASK_ONCE, "one"],
         stdin=stdin,
         capture_output=True,
         text=True,
@@ -218,7 +166,7 @@ def test_without_a_terminal_it_ends_at_once() -> None:
         os.close(read)
         os.close(write)
     assert unattended(subprocess.DEVNULL) == "ATTENDED False\nANSWER one None\n"
-    closed = f"exec <&-; exec {sys.executable} {PROGRAM[0]} one"
+    closed = f"exec <&-; exec {sys.executable} {ASK_ONCE} one"
     out = subprocess.run(
         ["sh", "-c", closed],
         capture_output=True,
@@ -234,7 +182,7 @@ def test_without_a_terminal_it_ends_at_once() -> None:
 def test_a_question_that_nobody_sees_is_not_asked(tmp_path: Path) -> None:
     """The input is a terminal with a person at it, but the output goes to a file."""
     out = tmp_path / "out"
-    command = f"{sys.executable} {PROGRAM[0]} one > {out}"
+    command = f"{sys.executable} {ASK_ONCE} one > {out}"
     shell = pexpect.spawn("sh", ["-c", command], env=environment(), timeout=BOUND_S)
     shell.expect(pexpect.EOF)
     assert out.read_text() == "ATTENDED False\nANSWER one None\n"
@@ -243,7 +191,7 @@ def test_a_question_that_nobody_sees_is_not_asked(tmp_path: Path) -> None:
 @pytest.mark.req("K10")
 def test_a_process_in_the_background_does_not_ask() -> None:
     """Reading the terminal would stop it."""
-    command = f"set -m; {sys.executable} {PROGRAM[0]} one & wait"
+    command = f"set -m; {sys.executable} {ASK_ONCE} one & wait"
     shell = pexpect.spawn("sh", ["-c", command], env=environment(), timeout=BOUND_S)
     shell.expect_exact("ANSWER one None")
     shell.expect(pexpect.EOF)

@@ -88,7 +88,7 @@ async def test_an_edited_call_is_shown_again_and_runs_as_edited() -> None:
     providers.behaviour = behaviour
     await run(given)
     assert [item.call.arguments for item, _ in asked] == [{"x": "old"}, {"x": "new"}]
-    assert asked[1][1] == "these are the arguments as edited"
+    assert asked[1][1] == "its arguments were edited; this is what would run now"
     assert asked[0][0].call.id == asked[1][0].call.id
     assert ran == [{"x": "new"}]
     sent = [call for kind, call in record.filed if kind == "call"]

@@ -112,7 +112,7 @@ async def _edited(ports: TurnPorts, item: PlanItem, arguments: JsonObject) -> tu
         verdict = Verdict(Decision.ASK, "edited", "a person edited its arguments")
     written = before.arguments if item.written is None else item.written
     edited = replace(await described(ports, item.id, call, verdict), written=written)
-    return edited, "these are the arguments as edited"
+    return edited, "its arguments were edited; this is what would run now"
 
 
 def _answered(ports: TurnPorts, item: PlanItem, answer: Answer) -> tuple[PlanItem, str]:
