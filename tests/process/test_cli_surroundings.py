@@ -50,6 +50,10 @@ def commands(harness: Harness) -> dict[str, list[str]]:
         "tools": ["tools"],
         "tools --json": ["tools", "--json"],
         "config show": ["config", "show"],
+        "--help": ["--help"],
+        "run --help": ["run", "--help"],
+        "sessions list": ["sessions", "list"],
+        "sessions show": ["sessions", "show", "01K"],
     }
 
 
@@ -57,7 +61,7 @@ WAYS = ["call", "call --json", "run", "run --json", "tools", "tools --json"]
 
 
 @pytest.mark.req("K33")
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [*WAYS, "--help", "run --help"])
 def test_output_that_a_full_disk_does_not_take_is_a_failure(noted: Harness, way: str) -> None:
     done = shell(noted, '"$@" >/dev/full', *commands(noted)[way])
     told_in_one_sentence(done, "the output could not be written: No space left", 1)
@@ -113,6 +117,17 @@ def test_without_a_place_for_its_record_nothing_starts(
     assert done.stderr.startswith("harness: ")
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.req("K33")
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("way", ["sessions list", "sessions show"])
+def test_records_without_a_place_are_told_with_what_to_do(
+    noted: Harness, way: str, place: str
+) -> None:
+    done = shell(noted, f'{place}; export XDG_STATE_HOME; "$@"', *commands(noted)[way])
+    told_in_one_sentence(done, "XDG_STATE_HOME to a directory", 2)
+    assert "Errno" not in done.stderr
 
 
 @pytest.mark.req("K33", "K14")

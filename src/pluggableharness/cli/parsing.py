@@ -8,14 +8,31 @@ before argparse reads them.
 import argparse
 import importlib
 import re
+import sys
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any, NoReturn
 
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
 
 
+class Folding(argparse.HelpFormatter):
+    """Folds paragraphs to the terminal's width; lines that are indented stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        told: list[str] = []
+        for kept, lines in groupby(text.splitlines(), lambda line: line[:1] in ("", " ")):
+            block = "\n".join(lines)
+            told.append(block if kept else super()._fill_text(block, width, indent))
+        return "\n".join(told)
+
+
 class Parser(argparse.ArgumentParser):
     """The parser of `harness` and of each of its commands."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        """As argparse's, with texts that fold."""
+        super().__init__(*given, **{"formatter_class": Folding, **named})
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -76,6 +93,10 @@ class Parser(argparse.ArgumentParser):
         # As in `_guess`.
         told = importlib.import_module("pluggableharness.cli.complaining").told
         super().error(told(message))
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help or usage; unlike argparse's own, an error of writing is not kept quiet."""
+        (file or sys.stderr).write(message)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a command or a choice that does not exist, with the one that is nearest."""

@@ -5,13 +5,16 @@ from pathlib import Path
 
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.schema.violation import quoted
-from pluggableharness.kernel.store.location import SUFFIX, log_path, sessions_directory
+from pluggableharness.kernel.store.location import SUFFIX, log_path, sessions_directory, unreadable
 
 _LISTED = 5
 
 
 def find_log(given: str) -> Path:
-    """The log of that id, of the only id that begins so, or at that path. Raises UsageError."""
+    """The log of that id, of the only id that begins so, or at that path.
+
+    Raises UsageError and NoStateDirectory.
+    """
     if given.endswith(SUFFIX) or os.sep in given:
         return Path(given)
     directory = sessions_directory(os.environ)
@@ -21,7 +24,7 @@ def find_log(given: str) -> Path:
     except FileNotFoundError:
         names = []
     except OSError as error:
-        raise UsageError(f"{directory}: cannot be read: {error.strerror}") from error
+        raise unreadable(directory, error) from error
     found = [name.removesuffix(SUFFIX) for name in names if name.startswith(start)]
     if start in found:
         found = [start]

@@ -15,7 +15,7 @@ import msgspec
 
 from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.errors import READ_ERRORS, LogUnreadable
-from pluggableharness.kernel.store.location import SUFFIX
+from pluggableharness.kernel.store.location import SUFFIX, unreadable
 from pluggableharness.kernel.store.lock import holders, lock_path
 from pluggableharness.kernel.store.regular import check_database, read_regular
 
@@ -64,7 +64,7 @@ _Index = dict[str, _Known]
 def summaries(directory: Path) -> list[Summary]:
     """Every session below the directory, the oldest first; none when there is no directory.
 
-    Raises OSError when the directory cannot be read. That the index cannot be written is no
+    Raises NoStateDirectory when the directory cannot be read. That the index cannot be written is no
     error: the next list takes longer.
     """
     stamps, open_logs = _scan(directory)
@@ -101,6 +101,8 @@ def _scan(directory: Path) -> tuple[dict[str, Stamp], set[str]]:
         entries = os.scandir(directory)
     except FileNotFoundError:
         return stamps, open_logs
+    except OSError as error:
+        raise unreadable(directory, error) from error
     with entries:
         for entry in entries:
             name = entry.name

@@ -50,6 +50,14 @@ def make_private(directory: Path) -> None:
         raise NoStateDirectory(f"Others may write to {directory}. Run: chmod 700 '{directory}'")
 
 
+def unreadable(directory: Path, error: OSError) -> NoStateDirectory:
+    """What is wrong with a directory for session logs that cannot be listed."""
+    return NoStateDirectory(
+        f"The session logs in {directory} cannot be listed: {error.strerror}. Set XDG_STATE_HOME "
+        "to a directory that you may read and write."
+    )
+
+
 def log_path(directory: Path, session_id: str) -> Path:
     """The file of a session."""
     return directory / f"{session_id}{SUFFIX}"
