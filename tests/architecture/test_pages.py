@@ -79,6 +79,12 @@ def test_a_page_of_the_reference_is_what_the_code_says(name: str, page: Callable
     assert (FOLDER / name).read_text("utf-8") == page(), "stale: make generate"
 
 
+@pytest.mark.req("K33")
+def test_what_help_prints_fits_a_terminal() -> None:
+    helps = re.findall(r"```text\n(.*?)```", PAGES["command-line.md"](), re.DOTALL)
+    assert [line for shown in helps for line in shown.splitlines() if len(line) > 80] == []
+
+
 def test_every_design_note_is_in_their_index() -> None:
     notes = ROOT / "docs" / "design"
     listed = set(re.findall(r"\]\((\w[\w-]*\.md)\)", (notes / "README.md").read_text("utf-8")))

@@ -29,14 +29,14 @@ COMMANDS = {
 
 _EPILOG = """\
 exit codes:
-  0 done   1 failed   2 usage, or could not start   3 denied   4 a bound was reached
-  130 interrupted
+  0 done     1 failed                2 usage, or could not start
+  3 denied   4 a bound was reached   130 interrupted
 
 first steps:
   harness tools
   harness call filesystem.read_file path=README.md
   harness call exec.bash command='git status --short'
-  harness run --model PROVIDER:ID              a conversation; harness run --help says more
+  harness run --model PROVIDER:ID     a conversation
 """
 
 
@@ -91,7 +91,6 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
         prog="harness",
         description="An agent harness kernel: checks, gates, runs and records what a model asks.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -100,7 +99,6 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
             name,
             help=summary,
             description=summary[0].upper() + summary[1:] + ".",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == only:
             module = importlib.import_module(f"pluggableharness.cli.{name}")

@@ -15,7 +15,8 @@ from pluggableharness.kernel.models.vendors import vendor_models
 
 _EPILOG = """\
 A client starts it. In the form that many of them read:
-  { "mcpServers": { "project": { "command": "harness", "args": ["mcp", "--cwd", "DIR"] } } }
+  { "mcpServers": {
+      "project": { "command": "harness", "args": ["mcp", "--cwd", "DIR"] } } }
 
 What agent.hcl does not decide is put to the client's person by elicitation, where the client has
 it, and is denied elsewhere. What was called is one session: harness sessions list

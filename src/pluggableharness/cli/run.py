@@ -13,6 +13,7 @@ from pluggableharness.cli.starting import (
     as_asked,
     exit_code,
     follow,
+    meanwhile,
     shown,
     with_models,
     with_script,
@@ -27,8 +28,8 @@ from pluggableharness.kernel.turn.ports import Model
 
 _EPILOG = """\
 examples:
-  harness run --model anthropic:claude-sonnet-5-5              a conversation
-  harness run "mend the failing test" --model openai:gpt-5     one prompt, to its end
+  harness run --model anthropic:claude-sonnet-5-5     a conversation
+  harness run "mend the failing test"                 one prompt, to its end
   git diff | harness run --plan "review what I pipe in"
   harness run --resume 01K
   harness run --script fix.yaml --json
@@ -110,7 +111,8 @@ async def _run(options: argparse.Namespace) -> int:
         model = models(setup.profile)
         if not prompt:
             return await converse(as_asked(options, setup), model)
-        return await _session(options, setup, model, prompt)
+        async with meanwhile(model.prepare()):
+            return await _session(options, setup, model, prompt)
 
 
 async def _session(options: argparse.Namespace, setup: Setup, model: Model, prompt: str) -> int:

@@ -16,7 +16,7 @@ examples:
   harness sessions list
   harness sessions show 01K
   harness sessions verify 01KBA5 --head 3f2a…
-  harness sessions resume 01KBA5 "and now the tests" --model anthropic:claude-sonnet-5-5
+  harness sessions resume 01KBA5 "and now the tests"
   harness sessions export 01KBA5 --format markdown
 """
 
