@@ -56,6 +56,7 @@ def test_bad_arguments_never_reach_the_provider_and_name_each_field(harness: Har
     assert error["category"] == "invalid_arguments"
     for said in ("pth", "path", "start_line", '"5"'):
         assert said in error["message"]
+    assert "call again" not in error["message"], "that is for models"
 
 
 def test_arguments_come_from_a_file_and_from_standard_input(harness: Harness) -> None:

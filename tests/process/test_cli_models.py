@@ -16,6 +16,8 @@ from process.harness import HARNESS, Harness, lines
 from pluggableharness.kernel.codec.record_messages import read_message
 from pluggableharness.kernel.store.reading import read_events, verify
 
+pytestmark = pytest.mark.providers("exec", "filesystem", "search")
+
 SHOW = Path(__file__).parents[2] / "examples" / "first-session"
 ANY = ("--model", "openai-compatible:any")
 
@@ -70,7 +72,7 @@ def test_a_model_behind_a_compatible_endpoint_reads_a_file_and_answers(harness: 
 @pytest.mark.req("F10", "K36")
 def test_the_profile_names_the_model_and_where_it_is(harness: Harness) -> None:
     with ModelServer([Reply("Done.")]) as server:
-        (harness.project / "agent.hcl").write_text(f"""\
+        profile = f"""\
 agent_profile "default" {{
   model {{
     primary {{
@@ -81,7 +83,8 @@ agent_profile "default" {{
     }}
   }}
 }}
-""")
+"""
+        harness.configure(profile, "filesystem")
         environment = {"SMALL_KEY": "a-secret-key", "OPENAI_API_KEY": "of-somebody-else"}
         done = ran(harness, "go", "--json", environment=environment)
     assert done.returncode == 0, done.stderr
@@ -193,14 +196,13 @@ def test_what_a_model_writes_wrong_comes_back_to_it_as_an_error(harness: Harness
     assert done.returncode == 0, done.stderr
     broken, unknown = results(server.requests[1])
     assert "invalid_arguments" in broken
+    assert "Correct this and call again." in broken
     assert "In scope, nearest first: filesystem.read_file" in unknown
 
 
 @pytest.mark.req("K20", "K36")
 def test_at_a_bound_the_model_answers_once_more_without_tools(harness: Harness) -> None:
-    (harness.project / "agent.hcl").write_text(
-        profile("default", "max_turns = 1", 'tools = ["filesystem.*"]')
-    )
+    harness.configure(profile("default", "max_turns = 1"), "filesystem")
     (harness.project / "a.txt").write_text("hello")
     look = Reply(calls=[Call("filesystem.read_file", {"path": "a.txt"})])
     done, server = played(harness, [look, Reply("I read it.")], "go")
@@ -217,7 +219,7 @@ def test_a_fallback_answers_for_a_model_that_cannot_and_the_record_says_who(
 ) -> None:
     refused = Reply(status=401, error={"message": "no"})
     with ModelServer([refused]) as first, ModelServer([Recorded("google-says.events")]) as second:
-        (harness.project / "agent.hcl").write_text(f"""\
+        profile = f"""\
 agent_profile "default" {{
   model {{
     primary {{
@@ -233,7 +235,8 @@ agent_profile "default" {{
     }}
   }}
 }}
-""")
+"""
+        harness.configure(profile, "filesystem")
         done = ran(harness, "go", "--json", environment={"G_KEY": "the-key-of-google"})
     assert done.returncode == 0, done.stderr
     assert any("google:gemini-2.5-pro is to answer" in one for one in notices(done.stdout))
@@ -246,9 +249,8 @@ agent_profile "default" {{
 
 @pytest.mark.req("K22", "F10")
 def test_a_child_without_a_model_of_its_own_has_that_of_its_parent(harness: Harness) -> None:
-    (harness.project / "agent.hcl").write_text(
-        profile("default", 'tools = ["agent.*"]') + profile("helper", "depth = 0")
-    )
+    profiles = profile("default", 'tools = ["agent.*"]') + profile("helper", "depth = 0")
+    harness.configure(profiles, "agent")
     spawn = Call("agent.spawn_subagent", {"profile": "helper", "prompt": "count to three"})
     replies: list[Played] = [Reply(calls=[spawn]), Reply("One, two, three."), Reply("Counted.")]
     done, server = played(harness, replies, "go", "--allow-all")
@@ -261,17 +263,14 @@ def test_a_child_without_a_model_of_its_own_has_that_of_its_parent(harness: Harn
 
 @pytest.mark.req("K8", "F10")
 def test_a_reviewer_without_a_model_of_its_own_has_that_of_the_session(harness: Harness) -> None:
-    (harness.project / "agent.hcl").write_text(
-        profile("default", 'tools = ["exec.*"]')
-        + profile("judge")
-        + """\
+    rule = """\
 policy "look" {
   match    = { tool_name = "bash" }
   action   = "review"
   reviewer = "judge"
 }
 """
-    )
+    harness.configure(profile("judge") + rule, "exec")
     allow = Reply('{"decision": "allow", "reason": "harmless"}')
     bash = Reply(calls=[Call("exec.bash", {"command": "echo reviewed"})])
     done, server = played(harness, [bash, allow, Reply("Done.")], "go")
@@ -312,15 +311,7 @@ def test_a_resumed_session_goes_on_with_the_thinking_of_its_model(harness: Harne
     session = lines(done.stdout)[0]["session_id"]
     with ModelServer([Reply("And on.")]) as server:
         words = ("sessions", "resume", session, "go on", "--model", "openai-compatible:small")
-        again = subprocess.run(
-            [*HARNESS, *words, "--json"],
-            cwd=harness.project,
-            env={**harness.environment, **server.environment},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        again = harness.run(*words, "--json", **server.environment)
     assert again.returncode == 0, again.stderr
     sent = server.requests[0]["messages"]
     assert [one["role"] for one in sent] == [

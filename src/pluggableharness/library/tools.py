@@ -61,7 +61,7 @@ def text_of(outcome: Outcome) -> str:
     """An outcome as a model reads it: the payload as JSON, or the error, which says so."""
     if isinstance(outcome, Success):
         return _json(outcome.payload)
-    text = f"error: {outcome.category.value}: {outcome.message}"
+    text = f"error: {outcome.category.value}: {outcome.for_model}"
     return f"{text}\n{_json(outcome.details)}" if outcome.details else text
 
 

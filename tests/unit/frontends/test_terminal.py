@@ -26,6 +26,7 @@ from pluggableharness.kernel.domain.news import (
     SessionStarted,
     TextDelta,
 )
+from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import (
     ErrorCategory,
     ExitStatus,
@@ -43,7 +44,8 @@ DENIED = Failure(ErrorCategory.PERMISSION_DENIED, "Denied by rule no-net: keep o
 
 
 @pytest.mark.req("K32")
-async def test_text_streams_and_is_wrapped_between_words() -> None:
+async def test_text_streams_and_is_wrapped_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     with watched() as terminal:
         for word in ("one " * 30).split(" "):
             await terminal.hear(TextDelta("t1", word + " "))
@@ -74,6 +76,37 @@ async def test_a_call_that_ends_at_once_is_one_line() -> None:
         terminal.now += 0.012
         await terminal.hear(CallEnded(read, Success({"content": "x", "total_lines": 48})))
         assert terminal.screen == ["✓ filesystem.read_file a.py start_line=2 · 48 lines · 12 ms"]
+
+
+@pytest.mark.req("K32", "P30")
+@pytest.mark.parametrize(
+    ("payload", "shown"),
+    [
+        ({"text": "Hello, Ann!"}, ' → {"text": "Hello, Ann!"}'),
+        ({"text": "\x1b[2J"}, r' → {"text": "\u001b[2J"}'),
+        ({}, ""),
+        ({"content": "x", "total_lines": 48}, " · 48 lines"),
+    ],
+)
+async def test_a_call_that_says_nothing_about_its_result_shows_it(
+    payload: dict[str, str | int], shown: str
+) -> None:
+    greet = call(operation("hello.greet", "name", kind=Kind.DATA_SOURCE), name="Ann")
+    with watched() as terminal:
+        await terminal.hear(CallEnded(greet, Success(payload)))
+        assert terminal.screen == [f"✓ hello.greet Ann{shown}"]
+
+
+@pytest.mark.req("K32")
+async def test_a_result_of_any_size_is_cut_to_the_line() -> None:
+    greet = call(READ, path="a")
+    huge = {str(number): ["é" * 10_000] * 1000 for number in range(1000)}
+    with watched() as terminal:
+        await terminal.hear(CallEnded(greet, Success(huge)))
+        (line,) = terminal.screen
+        assert line.startswith('✓ filesystem.read_file a → {"0": ["ééé')
+        assert line.endswith("…")
+        assert len(line) < 160
 
 
 @pytest.mark.req("K32")

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from pluggableharness.kernel.domain.call import Call, RefusedCall
@@ -9,9 +10,10 @@ from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outco
 from pluggableharness.kernel.frontends.lines import fold
 from pluggableharness.kernel.frontends.looks import Looks
 from pluggableharness.kernel.frontends.text import clipped, live, nameable, shown
-from pluggableharness.kernel.frontends.words import brief, counted, cut, facts
+from pluggableharness.kernel.frontends.words import brief, counted, cut, facts, glimpse
 
 _MESSAGE_HEAD, _MESSAGE_TAIL = 12, 4
+_MOST_CAME = 120
 
 
 def announcement(call: Call, number: str, looks: Looks, width: int) -> list[Text]:
@@ -28,8 +30,13 @@ def ending(
     line = _named(glyph, style, call.operation.full_name + (number or ""), looks)
     words = "".join(f" {looks.glyphs.dot} {part}" for part in (*said, took) if part)
     tail = Text(words, "faint" if style == "success" else style)
+    room = width - tail.cell_len
+    # What came is worth more than what was asked for, of which a beginning tells which call it is.
+    free = (room - line.cell_len) // (2 if number is None else 1)
+    came = "" if said else _came(outcome, looks, free)
     if number is None:
-        line = _with_arguments(line, call, looks, width - tail.cell_len)
+        line = _with_arguments(line, call, looks, room - cell_len(came))
+    tail = Text.assemble(came, tail)
     message = outcome.message if isinstance(outcome, Failure) else ""
     return [
         *fold(Text.assemble(line, tail), width, words=True),
@@ -66,6 +73,18 @@ def _with_arguments(line: Text, call: Call, looks: Looks, width: int) -> Text:
     room = max(width - line.cell_len - 1, len(ellipsis))
     arguments = cut(brief(call, ellipsis, looks.encoding), room, ellipsis)
     return line.append(f" {arguments}") if arguments else line
+
+
+def _came(outcome: Outcome, looks: Looks, room: int) -> str:
+    """What came of a call that says nothing about itself in other words."""
+    if not isinstance(outcome, Success):
+        return ""
+    arrow = f" {looks.glyphs.tab} "
+    ellipsis = looks.glyphs.ellipsis
+    came = glimpse(
+        outcome.payload, min(max(room, 16), _MOST_CAME) - len(arrow), ellipsis, looks.encoding
+    )
+    return arrow + came if came else ""
 
 
 def _verdict(outcome: Outcome, looks: Looks, *, sent: bool) -> tuple[str, str, list[str]]:

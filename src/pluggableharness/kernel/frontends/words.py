@@ -1,6 +1,7 @@
 """Calls and outcomes in few words, without any drawing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.values import Json, JsonObject
@@ -90,6 +91,23 @@ _FACTS: Mapping[str, Callable[[object], str]] = {
     "bytes_written": _count(lambda number: counted(number, "byte")),
     "truncated": lambda value: "cut short" if value is True else "",
 }
+
+
+def glimpse(payload: JsonObject, width: int, ellipsis: str, encoding: str = "utf-8") -> str:
+    """The beginning of a result that says nothing about itself, as JSON within `width` characters;
+    "" for an empty one."""
+    return cut(compact(_beginning(payload, width), encoding), width, ellipsis) if payload else ""
+
+
+def _beginning(value: Json, most: int) -> Json:
+    """As much of a value as can show within `most` characters: payloads may be very large."""
+    if isinstance(value, str):
+        return value[: most + 1]
+    if isinstance(value, Mapping):
+        return {name: _beginning(one, most) for name, one in islice(value.items(), most)}
+    if isinstance(value, Sequence):
+        return [_beginning(one, most) for one in islice(value, most)]
+    return value
 
 
 def facts(payload: JsonObject) -> list[str]:

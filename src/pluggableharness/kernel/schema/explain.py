@@ -1,4 +1,4 @@
-"""What the model reads when its arguments do not fit."""
+"""What is said of arguments that do not fit, to whoever gave them."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ def explain(violations: Sequence[Violation], operation: Operation) -> str:
     lines += [f"- {violation}" for violation in violations]
     if len(violations) >= MAX_VIOLATIONS:
         lines.append("- and perhaps more: looking ended here")
-    lines.append(f"It takes {_signature(operation.input_schema)}. Correct this and call again.")
+    lines.append(f"It takes {_signature(operation.input_schema)}.")
     return "\n".join(lines)
 
 

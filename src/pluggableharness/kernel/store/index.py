@@ -64,8 +64,8 @@ _Index = dict[str, _Known]
 def summaries(directory: Path) -> list[Summary]:
     """Every session below the directory, the oldest first; none when there is no directory.
 
-    Raises NoStateDirectory when the directory cannot be read. That the index cannot be written is no
-    error: the next list takes longer.
+    Raises NoStateDirectory when the directory cannot be read. That the index cannot be written is
+    no error: the next list takes longer.
     """
     stamps, open_logs = _scan(directory)
     if not stamps:

@@ -172,7 +172,7 @@ def _returned(result: ToolResult, call_id: str) -> ToolReturnPart:
         text = note + json_bytes(outcome.payload).decode()
         return ToolReturnPart(legal_name(result.name), text, call_id)
     # The library marks it as an error, in the way of each vendor.
-    text = f"{note}{outcome.category.value}: {unicode_text(outcome.message)}"
+    text = f"{note}{outcome.category.value}: {unicode_text(outcome.for_model)}"
     if outcome.details:
         text += f"\n{json_bytes(outcome.details).decode()}"
     return ToolReturnPart(legal_name(result.name), text, call_id, outcome="failed")
