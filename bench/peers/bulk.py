@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from typing import Any
 
 import grpc
 
@@ -18,7 +19,7 @@ async def stream(request: bytes, context: object) -> AsyncIterator[bytes]:
 async def main(address: str) -> None:
     """Serve until killed; says `ready` on standard output."""
     server = grpc.aio.server()
-    handler = grpc.unary_stream_rpc_method_handler(stream)
+    handler: Any = grpc.unary_stream_rpc_method_handler(stream)
     server.add_generic_rpc_handlers(
         (grpc.method_handlers_generic_handler("bench.Bulk", {"Stream": handler}),)
     )

@@ -7,10 +7,11 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import grpc
 
-from bench.driving import Discard, Metronome, kernel
+from bench.driving import Calls, Discard, Metronome, kernel
 from bench.memory import children, peak_mb, reset_peak
 from bench.reading import Reading, alternating, at_least
 from pluggableharness.kernel.first_party import first_party
@@ -42,8 +43,8 @@ async def _through(running: Kernel, grown: list[float]) -> float:
             family = [os.getpid(), *children(os.getpid())]
             started.update({pid: reset_peak(pid) for pid in family})
 
-    warm = [("exec.bash", {"command": "true"})]
-    bulk = [("exec.bash", {"command": f"head -c {BYTES} /dev/zero", "timeout_s": 300})]
+    warm: Calls = [("exec.bash", {"command": "true"})]
+    bulk: Calls = [("exec.bash", {"command": f"head -c {BYTES} /dev/zero", "timeout_s": 300})]
     model = Metronome([warm, bulk], note)
     async with running.session(model, Discard()) as session:
         await session.run("bench")
@@ -69,7 +70,7 @@ class Peer:
         assert self._process.stdout is not None
         await self._process.stdout.readline()
         self._channel = grpc.aio.insecure_channel(self._address)
-        stream = self._channel.unary_stream("/bench.Bulk/Stream")
+        stream: Any = self._channel.unary_stream("/bench.Bulk/Stream")
 
         async def once() -> float:
             began = time.perf_counter()

@@ -4,20 +4,22 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
-from bench.driving import ECHO, kernel, turns
+from bench.driving import ECHO, Discard, Metronome, kernel, turns
 from bench.reading import Reading, alternating, at_least, at_most, median
-from pluggableharness.kernel.domain.event import EventKind
-from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import ToolResult
 from pluggableharness.kernel.domain.outcome import Success
 from pluggableharness.kernel.kernel import Kernel
+from pluggableharness.kernel.plugins.calls import Calls
 from pluggableharness.kernel.store.log import EventLog
 
 PEER = "FastMCP over stdio"
@@ -34,7 +36,7 @@ async def rows() -> list[Reading]:
             return [
                 *await _one_call(running, peer),
                 await _many(running, peer),
-                await _own_share(running, Path(directory)),
+                await _own_share(running),
                 await _opened_at_once(running),
             ]
 
@@ -86,50 +88,83 @@ async def _many(running: Kernel, peer: "Client[StdioTransport]") -> Reading:
     return at_least("S2", "calls a second, 64 at a time", sides, "/s", 4, PEER)
 
 
-async def _own_share(running: Kernel, directory: Path) -> Reading:
-    """The whole turn less what a bare stream to the same provider and a bare commit take."""
+async def _own_share(running: Kernel) -> Reading:
+    """The turns less what each of them waited for the RPC and for the commit.
+
+    Both are timed where they happen. A bare stream and a bare commit in loops of their own are
+    faster than the same two within a turn, and the difference is not the kernel's.
+    """
+    process = await running._processes._seats["echo", None].process()
+    waits = _Waits()
     shares = []
-    for _ in range(5):
-        seconds, _ = await turns(running, [("echo.read", TEXT)], _CALLS)
-        bare = await _bare_stream(running)
-        commit = await _bare_commit(directory)
-        shares.append((median(seconds) - bare - commit) * 1e6)
-    share = median(shares)
+    with waits.of(process.calls):
+        for _ in range(5):
+            seconds, before = await _watched(running, waits)
+            waited = [later - earlier for earlier, later in pairwise(before)]
+            shares += [all_ - some for all_, some in zip(seconds, waited, strict=False)]
+    share = median(shares) * 1e6
     return Reading(
         "S3", "the kernel's own share of S1, p50", share, "µs", share, "<= 120", share <= 120
     )
 
 
-async def _bare_stream(running: Kernel) -> float:
-    """Seconds of a unary-stream call with the same messages to the same process, and no more."""
-    from pluggableharness.wire import tool_pb2
-    from pluggableharness.wire.structs import to_struct
+async def _watched(running: Kernel, waits: "_Waits") -> tuple[list[float], list[float]]:
+    """The seconds of each turn, and how many had been waited before each."""
+    before: list[float] = []
+    model = Metronome([[("echo.read", TEXT)]] * _CALLS, lambda turn: before.append(waits.seconds))
+    async with running.session(model, Discard()) as session:
+        await session.run("bench")
+    return model.seconds, [*before, waits.seconds]
 
-    process = await running._processes._seats["echo", None].process()
-    invoke = process.calls._channel.unary_stream("/pluggableharness.tool.v1.ToolService/Invoke")
-    request = tool_pb2.InvokeRequest(
-        call=tool_pb2.ToolCall(id=ulid(), tool_name="read", arguments=to_struct(TEXT))
-    ).SerializeToString()
-    seconds = []
-    for _ in range(_CALLS):
+
+class _Waits:
+    """Adds up what turns wait for: all that goes on between a call and gRPC, and the commits."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    @contextmanager
+    def of(self, calls: Calls) -> Iterator[None]:
+        """Watch one process's calls, and every log."""
+        invoke, sync = calls._invoke, EventLog.sync
+
+        def timed_invoke(*args: object, **named: object) -> object:
+            began = time.perf_counter()
+            rpc = invoke(*args, **named)
+            self.seconds += time.perf_counter() - began
+            return _Timed(rpc, self)
+
+        async def timed_sync(log: EventLog) -> None:
+            await self.timed(sync(log))
+
+        with (
+            patch.object(calls, "_invoke", timed_invoke),
+            patch.object(EventLog, "sync", timed_sync),
+        ):
+            yield
+
+    async def timed(self, waiting: Awaitable[Any]) -> Any:
+        """What it comes to; its time counts."""
         began = time.perf_counter()
-        async for _ in invoke(request):
-            pass
-        seconds.append(time.perf_counter() - began)
-    return median(seconds)
+        try:
+            return await waiting
+        finally:
+            self.seconds += time.perf_counter() - began
 
 
-async def _bare_commit(directory: Path) -> float:
-    log = EventLog.create(directory / "logs", ulid())
-    payload = b"x" * 150
-    seconds = []
-    for _ in range(_CALLS):
-        log.append(EventKind.TOOL_RESULT, payload, schema_version="event.v1")
-        began = time.perf_counter()
-        await log.sync()
-        seconds.append(time.perf_counter() - began)
-    await log.close()
-    return median(seconds)
+class _Timed:
+    """An RPC whose reads count."""
+
+    def __init__(self, rpc: Any, waits: _Waits) -> None:
+        self._rpc = rpc
+        self._waits = waits
+
+    async def read(self) -> object:
+        """The next message."""
+        return await self._waits.timed(self._rpc.read())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._rpc, name)
 
 
 async def _opened_at_once(running: Kernel) -> Reading:

@@ -75,7 +75,12 @@ async def _broken_off(kernel: Kernel, obstruct: Callable[[EventLog], object], wo
     """A session whose log takes no more ends with a clear error, has sent nothing that is not
     in the log, and goes on when the obstacle is gone."""
     obstacle: list[object] = []
-    model = _model(before=lambda turn: obstacle or obstacle.append(obstruct(_only_log(kernel))))
+
+    def before(turn: int) -> None:
+        if not obstacle:
+            obstacle.append(obstruct(_only_log(kernel)))
+
+    model = _model(before)
     try:
         async with kernel.session(model, Discard()) as session:
             path = _only_log(kernel).path
@@ -90,9 +95,9 @@ async def _broken_off(kernel: Kernel, obstruct: Callable[[EventLog], object], wo
     return verify(path).fault or await _goes_on(kernel, path)
 
 
-def _model(before: Callable[[int], object]) -> Metronome:
+def _model(before: Callable[[int], None]) -> Metronome:
     calls = [[("echo.act", {"text": f"{turn} " + "x" * 2000})] for turn in range(_TURNS)]
-    return Metronome(calls, before=lambda turn: before(turn) and None)
+    return Metronome(calls, before=before)
 
 
 def _only_log(kernel: Kernel) -> EventLog:
