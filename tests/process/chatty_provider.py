@@ -43,6 +43,8 @@ async def everything(ctx: Context[Settings], text: str) -> Said:
 async def _(ctx: Context[Settings], text: str) -> Text | None:
     if text == "fail":
         raise ExecutionFailed(f"no preview with {ctx.settings.token}")
+    if text == "break":
+        raise RuntimeError(f"no preview with {ctx.settings.token}")
     return Text(f"would say {text} in {ctx.working_directory}") if text else None
 
 

@@ -10,7 +10,7 @@ import pytest
 from google.protobuf import json_format
 from provider_host import CHATTY, SECRET, WAIT, end, hosted, said, tool_call
 
-from pluggableharness.wire import config_pb2, event_pb2, tool_pb2
+from pluggableharness.wire import config_pb2, event_pb2, render_pb2, tool_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -209,12 +209,21 @@ async def test_a_preview_tells_what_a_call_would_do(host: Any) -> None:
 
 @pytest.mark.req("P29", "P31")
 @pytest.mark.parametrize(
+    ("text", "why"), [(5, "text: expected a string, got 5"), ("fail", "no preview with [secret]")]
+)
+async def test_a_preview_of_a_call_that_would_fail_says_why(host: Any, text: Any, why: Any) -> None:
+    shown = (await preview(host, "everything", text=text)).preview.root.text
+    assert shown.content == f"This would fail: {why}"
+    assert shown.style == render_pb2.TEXT_STYLE_WARNING
+
+
+@pytest.mark.req("P29", "P31")
+@pytest.mark.parametrize(
     ("tool", "arguments", "code", "message"),
     [
         ("where", {}, "UNIMPLEMENTED", "where has no preview"),
         ("wher", {}, "INTERNAL", "chatty has no operation 'wher'"),
-        ("everything", {"text": 5}, "INVALID_ARGUMENT", "text: expected a string, got 5"),
-        ("everything", {"text": "fail"}, "INTERNAL", "no preview with [secret]"),
+        ("everything", {"text": "break"}, "INTERNAL", "RuntimeError: no preview with [secret]"),
     ],
 )
 async def test_a_preview_that_cannot_be_made_says_why(

@@ -123,18 +123,21 @@ class Runner:
     async def preview(self, call: Call) -> Node | None:
         """Describe what a call would do; None where the operation has no preview (P29).
 
-        Raises:
-            ToolFailure: as the arguments or the previewing function have it.
+        What the call would fail with, by its arguments or as the previewing function has it, is
+        the preview. Raises NotFound for an operation that is not there.
         """
         operation = self._operation(call)
         if operation.previewer is None:
             return None
-        arguments = operation.read(call.arguments)
         events = EventStream(operation.name, False, _nowhere)
         events.abandon("a preview sends no events")
         context = self._context(call, events)
-        node: Node | None = self.redactor.value(await operation.previewer(context, **arguments))
-        return node
+        try:
+            node = await operation.previewer(context, **operation.read(call.arguments))
+        except ToolFailure as failure:
+            node = _would_fail(failure)
+        shown: Node | None = self.redactor.value(node)
+        return shown
 
     def render(self, operation: Operation[..., Any], payload: dict[str, Any]) -> Node | None:
         """Draw a recorded payload; None where the operation has nothing for it (P30)."""
@@ -221,6 +224,13 @@ class Runner:
 
 def _failure(failure: ToolFailure) -> Failure:
     return Failure(failure.category, failure.message, failure.retryable, failure.details)
+
+
+def _would_fail(failure: ToolFailure) -> Node:
+    # Only a call that is to be shown needs the nodes.
+    from pluggableharness.sdk.render import Style, Text
+
+    return Text(f"This would fail: {failure.message}", Style.WARNING)
 
 
 def _was_cancelled() -> bool:

@@ -66,6 +66,12 @@ async def test_no_difference_is_said(tool: Tool, folder: Path) -> None:
     assert "Nothing would change" in node.content
 
 
+async def test_an_empty_file_that_would_be_made_is_said(tool: Tool) -> None:
+    for path in ("new", "no/folder/new"):
+        node = await tool.preview("write_file", path=path, content="")
+        assert node == Text("An empty file is made.")
+
+
 async def test_a_preview_is_no_read(tool: Tool, folder: Path) -> None:
     (folder / "f").write_text("old\n")
     node = await tool.preview("write_file", path="f", content="new\n")

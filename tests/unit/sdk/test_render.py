@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pluggableharness.sdk import Context, InvalidArguments, Misuse, Provider
+from pluggableharness.sdk import Context, ExecutionFailed, Misuse, NotFound, Provider
 from pluggableharness.sdk.render import (
     Action,
     CodeBlock,
@@ -125,6 +125,8 @@ def provider() -> Any:
     async def _(ctx: Context[None], path: str, times: int = 1) -> Text | None:
         if path == "loud":
             await ctx.progress("no")
+        if path == "gone":
+            raise ExecutionFailed(path)
         return Text(f"{path} {times} in {ctx.working_directory}") if path else None
 
     @act.render
@@ -145,8 +147,19 @@ async def test_a_preview_sees_the_checked_arguments_and_the_calls_directory(prov
         assert await tool.preview("act", path="a", times=2.0) == Text("a 2 in /there")
         assert await tool.preview("act", path="") is None
         assert await tool.preview("plain") is None
-        with pytest.raises(InvalidArguments, match="times: expected a whole number"):
-            await tool.preview("act", path="a", times="2")
+
+
+@pytest.mark.req("P29")
+async def test_a_preview_of_a_call_that_would_fail_is_what_it_would_fail_with(
+    provider: Any,
+) -> None:
+    async with opened(provider, cwd="/there") as tool:
+        expected = 'times: expected a whole number, got "2"'
+        for arguments, why in (({"path": "a", "times": "2"}, expected), ({"path": "gone"}, "gone")):
+            shown = await tool.preview("act", **arguments)
+            assert shown == Text(f"This would fail: {why}", Style.WARNING)
+        with pytest.raises(NotFound):
+            await tool.preview("none")
 
 
 @pytest.mark.req("P29")

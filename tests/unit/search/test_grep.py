@@ -195,7 +195,7 @@ async def test_a_bad_expression_is_refused_in_ripgreps_words(
     [
         ({"pattern": "x", "path": "nope"}, "not_found", "nope does not exist"),
         ({"pattern": "x", "path": "nope", "glob": "a/b"}, "not_found", "nope does not exist"),
-        ({"pattern": "x", "type": "klingon"}, "invalid_arguments", "unrecognized file type"),
+        ({"pattern": "x", "type": "klingon"}, "invalid_arguments", "type: klingon\nNames are"),
         ({"pattern": "x", "glob": "a["}, "invalid_arguments", "a [ without its ]"),
         ({"pattern": "x", "glob": "a/*"}, "invalid_arguments", "a is a file"),
         ({"pattern": "x", "glob": "!a["}, "invalid_arguments", "a["),
@@ -214,6 +214,15 @@ async def test_what_cannot_be_meant_is_refused(
     got, message = await refusal(tool, "grep", **arguments)
     assert got == category
     assert said in message
+
+
+@pytest.mark.req("C9", "P16")
+@pytest.mark.parametrize("pattern", ["a(?=x)", r"(a)\1", r"a\nb"])
+async def test_no_advice_names_an_option_of_ripgrep_that_nobody_can_set(
+    tool: Tool, pattern: str
+) -> None:
+    _, message = await refusal(tool, "grep", pattern=pattern)
+    assert "--" not in message and "PCRE2" not in message
 
 
 async def test_a_name_with_colons_is_taken_apart_rightly(tool: Tool, folder: Path) -> None:

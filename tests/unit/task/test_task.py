@@ -112,6 +112,17 @@ async def test_only_the_given_fields_change(tmp_path: Path) -> None:
         assert nothing.error.category == "invalid_arguments"
 
 
+@pytest.mark.parametrize("title", ["", " \n\t"])
+async def test_a_title_that_says_nothing_is_refused(tmp_path: Path, title: str) -> None:
+    async with opened(provider, cwd=tmp_path) as tool:
+        await create(tool, "a")
+        for operation, named in (("task_create", {}), ("task_update", {"id": "t1"})):
+            refused = await tool(operation, title=title, **named)
+            assert refused.error and refused.error.category == "invalid_arguments"
+            assert refused.error.message.startswith("title is blank")
+        assert await titles(tool) == ["a"]
+
+
 async def test_a_list_that_is_cut_says_so_and_how_much_there_is(tmp_path: Path) -> None:
     async with opened(provider, cwd=tmp_path) as tool:
         for title in "abc":

@@ -1,6 +1,7 @@
 """What a body becomes: pages are made readable, text stays, the rest is described."""
 
 import asyncio
+import socket
 import ssl
 from typing import Any
 
@@ -224,6 +225,16 @@ async def test_an_unknown_name_and_a_closed_port_say_so(world: World, tool: Tool
     assert closed.error and "no connection to closed.test port 80" in closed.error.message
     assert unknown.error and unknown.error.message.startswith("DNS: no address is known for")
     assert none.error and none.error.message.startswith("DNS:")
+
+
+@pytest.mark.req("C16", "P16")
+async def test_why_nothing_connects_is_said_as_the_system_says_it() -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}/"
+        async with opened(web.provider, settings={"allow_private": True}) as tool:
+            refused = await tool("web_fetch", url=url)
+    assert refused.error and refused.error.message.endswith(": Connection refused")
 
 
 @pytest.fixture

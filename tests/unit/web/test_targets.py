@@ -25,7 +25,7 @@ pytestmark = pytest.mark.req("C16")
         ("http://good.example/\u2028", "blanks"),
         ("ftp://good.example/", "'ftp'"),
         ("file:///etc/passwd", "'file'"),
-        ("good.example/", "no scheme"),
+        ("good.example/", "the URL has no scheme;"),
         ("//good.example/", "no scheme"),
         ("http://", "no host"),
         ("http:///path", "no host"),

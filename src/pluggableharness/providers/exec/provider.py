@@ -22,7 +22,6 @@ from pluggableharness.sdk import (
     PermissionDenied,
     Provider,
     TimedOut,
-    ToolFailure,
 )
 from pluggableharness.sdk.render import CodeBlock, Group, Node, Style, Text
 
@@ -220,13 +219,10 @@ async def preview_reading(
     working_directory: str | None = None,
 ) -> Node:
     """Show what would run, with what is added to it."""
-    try:
-        _refuse_when_off(ctx.settings)
-        line = command_line(argv)
-        folder = _folder(ctx, working_directory)
-        says = for_reading(ctx.settings.roots).says()
-    except ToolFailure as failure:
-        return Text(f"This would fail: {failure.message}", Style.WARNING)
+    _refuse_when_off(ctx.settings)
+    line = command_line(argv)
+    folder = _folder(ctx, working_directory)
+    says = for_reading(ctx.settings.roots).says()
     where = Text(f"in {folder.path}, at most {timeout_s:g} s, {says}", Style.DIM)
     return Group([CodeBlock(shlex.join(line), "bash"), where])
 

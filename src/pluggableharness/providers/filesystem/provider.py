@@ -162,22 +162,24 @@ async def preview_write(
 
     def work(place: Place, check: Check) -> Node:
         if place.status is None:
-            return _shown(diff_to(b"", data, PREVIEW_LINES))
+            return _made(data)
         with opened(place) as descriptor:
             old = OldFile(descriptor, os.fstat(descriptor))
             diff = _shown(diff_to(comparable(old, data), data, PREVIEW_LINES))
             if not ctx.settings.require_read:
                 return diff
             refusal = access.refusal(ctx.session_id, place, old, check)
-        return diff if refusal is None else Group((_failing(refusal), diff))
+        if refusal is None:
+            return diff
+        return Group((Text(f"This would fail: {refusal.message}", Style.WARNING), diff))
 
+    data = _checked_content(path, content)
     try:
-        data = _checked_content(path, content)
         return await access.shared(_target(ctx, path), work, inline=0)
-    except NotFound as failure:  # a folder on the way
-        return _shown(diff_to(b"", data, PREVIEW_LINES)) if create_parents else _failing(failure)
-    except ToolFailure as failure:
-        return _failing(failure)
+    except NotFound:  # a folder on the way
+        if create_parents:
+            return _made(data)
+        raise
 
 
 @edit_file.preview
@@ -192,11 +194,8 @@ async def preview_edit(
             made = _edited(place, old, (old_str, new_str), replace_all)
         return _shown(made.diff(PREVIEW_LINES))
 
-    try:
-        check_texts(old_str, new_str)
-        return await access.shared(_target(ctx, path), work, inline=0)
-    except ToolFailure as failure:
-        return _failing(failure)
+    check_texts(old_str, new_str)
+    return await access.shared(_target(ctx, path), work, inline=0)
 
 
 @read_file.render
@@ -266,5 +265,5 @@ def _shown(diff: Diff) -> Node:
     return diff if diff.hunks else Text("Nothing would change: the file holds exactly this.")
 
 
-def _failing(failure: ToolFailure) -> Node:
-    return Text(f"This would fail: {failure.message}", Style.WARNING)
+def _made(data: bytes) -> Node:
+    return _shown(diff_to(b"", data, PREVIEW_LINES)) if data else Text("An empty file is made.")

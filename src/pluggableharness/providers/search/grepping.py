@@ -115,10 +115,13 @@ async def _take(chunks: AsyncIterator[bytes], hits: Hits, send: Send) -> None:
 
 
 def _refused(said: str, query: Query) -> InvalidArguments:
-    words = said.removeprefix("rg: ").strip()
+    # What ripgrep's own options could do about it, nobody can set here.
+    words = said.removeprefix("rg: ").partition("\n\nConsider enabling PCRE2")[0].strip()
     advice = ""
     if "regex" in words and not query.literal:
         advice = "\nTo look for the text as it is, set literal."
+    if words.startswith("unrecognized file type"):
+        advice = "\nNames are such as py, js, rust; for other files give a glob."
     if "multiline mode" in words:
         words = words.partition("\n")[0]
         advice = (

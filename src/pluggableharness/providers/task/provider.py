@@ -14,7 +14,6 @@ from pluggableharness.sdk import (
     Ge,
     InvalidArguments,
     Le,
-    MinLength,
     PermissionDenied,
     Provider,
 )
@@ -61,7 +60,7 @@ _DEPENDS = Doc("Ids of the tasks that have to be completed first; replaces those
 @provider.resource(risk="low")
 async def task_create(
     ctx: Context[Settings],
-    title: Annotated[str, _TITLE, MinLength(1)],
+    title: Annotated[str, _TITLE],
     description: Annotated[str | None, Doc("What the title leaves out")] = None,
     status: Annotated[Status, Doc("Where it stands")] = "pending",
     depends_on: Annotated[list[str] | None, _DEPENDS] = None,
@@ -75,7 +74,7 @@ async def task_create(
 async def task_update(
     ctx: Context[Settings],
     id: Annotated[str, Doc("The task, as task_create or task_list gave it")],  # noqa: A002
-    title: Annotated[str | None, _TITLE, MinLength(1)] = None,
+    title: Annotated[str | None, _TITLE] = None,
     description: Annotated[str | None, Doc("What the title leaves out")] = None,
     status: Annotated[Status | None, Doc("Where it stands")] = None,
     depends_on: Annotated[list[str] | None, _DEPENDS] = None,

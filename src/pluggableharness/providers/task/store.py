@@ -50,12 +50,20 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to become of a task; None leaves a field as it is."""
+    """What is to become of a task; None leaves a field as it is.
+
+    Raises InvalidArguments for a title that says nothing.
+    """
 
     title: str | None = None
     description: str | None = None
     status: Status | None = None
     depends_on: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a blank title."""
+        if self.title is not None and not self.title.strip():
+            raise InvalidArguments("title is blank: say in a line what is to be done")
 
 
 class TaskStore:

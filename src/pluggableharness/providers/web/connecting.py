@@ -120,7 +120,8 @@ class Network:
         except ssl.SSLError as error:
             raise ExecutionFailed(f"TLS with {target.host} failed: {error.reason}") from None
         except OSError as error:
-            what = error.strerror or str(error)
+            # asyncio puts words of its own in place of the system's.
+            what = os.strerror(error.errno) if error.errno else str(error)
             message = f"no connection to {target.host} port {target.port}: {what}"
             raise ExecutionFailed(message, retryable=True) from None
 

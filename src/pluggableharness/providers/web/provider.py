@@ -9,7 +9,7 @@ from pluggableharness.providers.web.fetching import Fetcher
 from pluggableharness.providers.web.searching import search
 from pluggableharness.providers.web.sending import Sender, refuse_when_off, request_of
 from pluggableharness.providers.web.settings import Search, Settings
-from pluggableharness.sdk import Context, Doc, Ge, Le, MinLength, Provider, ToolFailure
+from pluggableharness.sdk import Context, Doc, Ge, Le, MinLength, Provider
 from pluggableharness.sdk.render import CodeBlock, Group, Link, Listing, Node, Style, Table, Text
 
 provider = Provider("web", settings=Settings)
@@ -79,12 +79,9 @@ async def preview_request(
     body: str | None = None,
 ) -> Node:
     """Show what would be sent, and to which address; only the name is looked up (P29)."""
-    try:
-        refuse_when_off(ctx.settings.http_request)
-        request = request_of(method, url, headers or {}, body)
-        addresses = await _sender(ctx).addresses(request)
-    except ToolFailure as failure:
-        return Text(f"This would fail: {failure.message}", Style.WARNING)
+    refuse_when_off(ctx.settings.http_request)
+    request = request_of(method, url, headers or {}, body)
+    addresses = await _sender(ctx).addresses(request)
     target = request.target
     shown: list[Node] = [
         Text(f"{method} {target.url}", Style.BOLD),

@@ -68,9 +68,8 @@ def target_of(url: str) -> Target:
     except ValueError as error:
         raise InvalidArguments(f"the URL cannot be read: {error}") from None
     if parts.scheme not in _PORTS:
-        raise InvalidArguments(
-            f"the URL starts with {quoted(parts.scheme or 'no scheme')}; expected http:// or https://"
-        )
+        begins = f"starts with {quoted(parts.scheme)}" if parts.scheme else "has no scheme"
+        raise InvalidArguments(f"the URL {begins}; expected http:// or https://")
     if "@" in parts.netloc:
         raise InvalidArguments("the URL holds a user or a password before @; leave them out")
     host, port = _host_and_port(parts.netloc)
