@@ -102,9 +102,13 @@ class Kernel:
         Raises ProviderUnavailable with all reasons when none is left, what `admit` raises, and
         UsageError when the kernel has been closed.
         """
+        return await self._declared(lambda provider: True)
+
+    async def _declared(self, needed: Callable[[str], bool]) -> tuple[Operation, ...]:
+        """As `operations`, of the providers that are needed alone (K15)."""
         if self._closed:
             raise UsageError("the kernel is closed: its `async with` block is over; open another")
-        declared = await self._processes.operations(self._setup.admit)
+        declared = await self._processes.operations(self._setup.admit, needed)
         off = {f"{spec.name}.{name}" for spec in self._setup.providers for name in spec.disabled}
         return tuple(one for one in declared if one.full_name not in off)
 
@@ -176,7 +180,12 @@ class Kernel:
         """Open the session of a member, root or child, with a record of its own (K22)."""
         directory = str(self._setup.working_directory)
         told = instructions(member.profile, directory) if isinstance(model, Answering) else ""
-        operations = await self.operations()
+        hooking = {one.provider for one in self._subscriptions}
+
+        def needed(provider: str) -> bool:
+            return member.needs(provider) or provider in hooking
+
+        operations = await self._declared(needed)
         session_id = member.session_id
         log = log or EventLog.create(sessions_directory(os.environ), session_id)
         self._logs[session_id] = log
@@ -193,7 +202,7 @@ class Kernel:
                     session = Session(
                         session_id,
                         directory,
-                        self._offered(member, operations),
+                        member.offered(operations),
                         watched,
                         record,
                         profile=member.profile.name,
@@ -201,7 +210,9 @@ class Kernel:
                         bounds=member.profile.bounds,
                         spending=member.spending,
                         mode=member.mode,
-                        warnings=left_out(self.absent),
+                        warnings=left_out(
+                            {name: self.absent[name] for name in filter(needed, self.absent)}
+                        ),
                     )
                     with self._running.stopped_with_all(session):
                         yield session
@@ -231,9 +242,6 @@ class Kernel:
             review=lambda call, review: self._review(member, call, review),
             hooks=self._hooks(member, record),
         )
-
-    def _offered(self, member: Member, operations: Sequence[Operation]) -> Sequence[Operation]:
-        return operations if member.own_act else member.offered(operations)
 
     def _root(self, frontend: Frontend, own_act: bool) -> Member:
         profile, bounds = self._setup.profile, self._setup.bounds

@@ -43,6 +43,10 @@ class Profile:
     instructions: str = ""
     instructions_file: InstructionsFile | None = None
 
+    def uses(self, provider: str) -> bool:
+        """Whether any operation of the provider is among its tools."""
+        return self.tools is None or any(tool.partition(".")[0] == provider for tool in self.tools)
+
     def has(self, operation: Operation) -> bool:
         """Whether the operation is among its tools."""
         if self.tools is None:

@@ -77,28 +77,31 @@ class ProviderProcesses:
         self._absent = dict(absent)
         self._closed = False
 
-    async def operations(self, admit: Admit | None = None) -> tuple[Operation, ...]:
-        """Return what all providers declare, starting those that are not known yet.
+    async def operations(
+        self, admit: Admit | None = None, needed: Callable[[str], bool] = lambda name: True
+    ) -> tuple[Operation, ...]:
+        """Return what the needed providers declare, starting those that do not run yet (K15).
 
         One that does not load (P2), or is not admitted (F4), is left out from then on and is in
         `absent`.
 
         Raises:
-            ProvidersNotLoaded: none is left, with every reason of every provider.
+            ProvidersNotLoaded: none of those needed is left, with every reason of each.
         """
-        loaded = await self.load(self._specs)
+        loaded = await self.load(filter(needed, self._specs))
         for error in loaded.errors:
             await self._leave_out(error.provider, str(error))
         refused = admit(loaded.operations, self.producer) if admit is not None else {}
         for name, reason in refused.items():
             await self._leave_out(name, reason)
-        if self._absent and not self._specs:
-            raise ProvidersNotLoaded(self._absent)
+        missing = {name: reason for name, reason in self._absent.items() if needed(name)}
+        if missing and not any(map(needed, self._specs)):
+            raise ProvidersNotLoaded(missing)
         return tuple(one for one in loaded.operations if one.provider in self._specs)
 
     @property
     def absent(self) -> Mapping[str, str]:
-        """The providers that are left out, and why."""
+        """The providers that are left out, and why, as far as it is known by now."""
         return self._absent
 
     async def _leave_out(self, name: str, reason: str) -> None:

@@ -78,13 +78,21 @@ class Member:
         ]
         return max(0.0, min(left)) if left else None
 
-    def offered(self, operations: Sequence[Operation]) -> list[Operation]:
-        """What of all operations is in scope here (K23)."""
+    def needs(self, provider: str) -> bool:
+        """Whether any operation of a provider may be in scope here."""
+        return self.own_act or (
+            self.profile.uses(provider) and (not self.providers or provider in self.providers)
+        )
+
+    def offered(self, operations: Sequence[Operation]) -> Sequence[Operation]:
+        """What of all operations is in scope here (K23); for a person's own act, all (K4)."""
+        if self.own_act:
+            return operations
         return [
             operation
             for operation in operations
             if self.profile.has(operation)
-            and (not self.providers or operation.provider in self.providers)
+            and self.needs(operation.provider)
             and (self.depth > 0 or operation.full_name not in SPAWNING)
         ]
 
