@@ -8,18 +8,19 @@ first prompt is typed.
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import leave_at_once
+from pluggableharness.cli.kernel_log import log_drawn_by
 from pluggableharness.cli.prompt_history import history_path, read_history, remember
 from pluggableharness.cli.prompt_line import EditedLine, Interrupted, PlainLine, PromptLine
 from pluggableharness.cli.slash_commands import COMMANDS, GoOnWith, SlashCommands
-from pluggableharness.cli.starting import follow
+from pluggableharness.cli.starting import follow, meanwhile
 from pluggableharness.kernel.domain.message import Role
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.frontends.keys import Keys
@@ -43,7 +44,7 @@ async def converse(setup: Setup, model: Answering, resume: Path | None = None) -
     """
     keys = Keys()
     terminal = Terminal(keys=keys, conversation=True)
-    with _Turns() as turns, keys.quiet():
+    with _Turns() as turns, keys.quiet(), log_drawn_by(terminal.say):
         line = _prompt_line(terminal, keys)
         try:
             async with opened(setup) as kernel:
@@ -76,13 +77,13 @@ async def _one_session(
         begun = kernel.session(model, terminal)
         async with (
             AsyncExitStack() as stack,
-            _meanwhile(stack.enter_async_context(begun)) as opening,
-            _meanwhile(_prepared_after(opening, model)),
+            meanwhile(stack.enter_async_context(begun)) as opening,
+            meanwhile(_prepared_after(opening, model)),
         ):
             return await conversation.hold(opening)
     async with (
         kernel.resumed(log, lambda before: model, terminal) as (session, before),
-        _meanwhile(model.prepare()),
+        meanwhile(model.prepare()),
     ):
         _recall(terminal, session.id, before)
         opened: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
@@ -94,17 +95,6 @@ async def _prepared_after(opening: "asyncio.Future[Session]", model: Answering) 
     """Load the model last: what is imported beside the loop delays the prompt's first line."""
     await asyncio.wait({opening})
     await model.prepare()
-
-
-@asynccontextmanager
-async def _meanwhile(work: Coroutine[None, None, Done]) -> AsyncIterator["asyncio.Task[Done]"]:
-    """Do work while the block runs; what is not done by its end is left undone."""
-    task = asyncio.ensure_future(work)
-    try:
-        yield task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 def _recall(terminal: Terminal, session_id: str, before: RecordedSession) -> None:
@@ -219,8 +209,8 @@ class _Conversation:
             await asyncio.gather(reading, return_exceptions=True)
 
     async def _read(self, label: str) -> str | None:
-        self.terminal.make_room()
-        return await self.turns.run(self.line.read(label))
+        with self.terminal.undisturbed():
+            return await self.turns.run(self.line.read(label))
 
     async def _prompted(self, session: Session, before: RecordedSession | None, text: str) -> None:
         """Let the session run to its end, or to an interrupt, which is an end as well."""

@@ -1,14 +1,17 @@
 """What `run` and `sessions resume` share: setups with models or scripts, one run, its exit code."""
 
 import argparse
+import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from pluggableharness.cli.exits import BOUNDED, DENIED, DONE, FAILED
+from pluggableharness.cli.kernel_log import log_drawn_by
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
@@ -19,6 +22,8 @@ from pluggableharness.kernel.models.script import Script, agent_model, script_pr
 from pluggableharness.kernel.models.vendors import VendorModels, model_choice
 from pluggableharness.kernel.session.session import Session
 from pluggableharness.kernel.setup import Setup
+
+Done = TypeVar("Done")
 
 
 def with_models(
@@ -66,11 +71,23 @@ def as_asked(options: argparse.Namespace, setup: Setup) -> Setup:
 @asynccontextmanager
 async def shown(*, as_json: bool) -> AsyncIterator[JsonLines | Terminal]:
     """The frontend of one run, for the length of a block."""
-    frontend = JsonLines(sys.stdout) if as_json else Terminal()
+    if as_json:
+        with closing(JsonLines(sys.stdout)) as lines:
+            yield lines
+    else:
+        with closing(Terminal()) as terminal, log_drawn_by(terminal.say):
+            yield terminal
+
+
+@asynccontextmanager
+async def meanwhile(work: Coroutine[None, None, Done]) -> AsyncIterator["asyncio.Task[Done]"]:
+    """Do work while the block runs; what is not done by its end is left undone."""
+    task = asyncio.ensure_future(work)
     try:
-        yield frontend
+        yield task
     finally:
-        frontend.close()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def follow(frontend: JsonLines | Terminal, session: Session) -> None:

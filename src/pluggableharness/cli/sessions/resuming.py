@@ -15,6 +15,7 @@ from pluggableharness.cli.starting import (
     as_asked,
     exit_code,
     follow,
+    meanwhile,
     shown,
     with_models,
     with_script,
@@ -65,7 +66,8 @@ async def resume(session: str, options: argparse.Namespace) -> int:
         model = models(setup.profile)
         if talks:
             return await converse(as_asked(options, setup), model, log)
-        return await _to_its_end(options, log, setup, lambda before: model)
+        async with meanwhile(model.prepare()):
+            return await _to_its_end(options, log, setup, lambda before: model)
 
 
 async def _to_its_end(

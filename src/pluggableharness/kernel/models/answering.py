@@ -87,7 +87,8 @@ class Answering:
         return self.candidates[0].name
 
     async def prepare(self) -> None:
-        """Load what the first candidate needs, which takes a second, before it is asked."""
+        """Load what the first candidate needs, which takes seconds, before it is asked: while
+        providers start, say, or a person still types."""
         await self.candidates[0].reach()
 
     async def reply(
