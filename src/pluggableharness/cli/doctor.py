@@ -12,6 +12,7 @@ import msgspec
 
 from pluggableharness.cli.complaining import told
 from pluggableharness.cli.exits import DONE, FAILED
+from pluggableharness.cli.hanging import hanging
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.configured import configured
@@ -144,8 +145,10 @@ async def _providers(setup: Setup) -> AsyncIterator[Finding]:
 
 def _as_text(findings: list[Finding]) -> str:
     width = max(len(one.name) for one in findings)
-    lines = (f"{one.health.value:<8} {one.name:<{width}}  {one.said}" for one in findings)
-    return "".join(told(line) + "\n" for line in lines)
+    return "".join(
+        hanging(told(f"{one.health.value:<8} {one.name:<{width}}  "), told(one.said)) + "\n"
+        for one in findings
+    )
 
 
 def _as_json(findings: list[Finding]) -> str:

@@ -50,7 +50,7 @@ def main(options: argparse.Namespace) -> int:
     except UsageError as error:
         complain(error)
         return USAGE
-    found = " and ".join(kind.name for kind in kinds) or "no kind of project that is known"
+    found = " and ".join(kind.name for kind in kinds) or "a project of no known kind"
     print(f"wrote {FILE_NAME} for {found}; next: harness config check")
     return DONE
 

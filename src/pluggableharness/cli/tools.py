@@ -8,6 +8,7 @@ import msgspec
 
 from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DONE, FAILED
+from pluggableharness.cli.hanging import hanging
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.places import working_directory
 from pluggableharness.kernel.codec.json_schema import to_json_schema
@@ -65,8 +66,11 @@ def as_table(operations: tuple[Operation, ...]) -> str:
     """A line an operation: name, kind, risk, and the first sentence of its description."""
     width = max((len(one.full_name) for one in operations), default=0)
     return "".join(
-        f"{one.full_name:<{width}}  {one.kind.value:<11}  {one.risk.value:<9}  "
-        f"{shown(first_sentence(one.description))}\n"
+        hanging(
+            f"{one.full_name:<{width}}  {one.kind.value:<11}  {one.risk.value:<9}  ",
+            shown(first_sentence(one.description)),
+        )
+        + "\n"
         for one in operations
     )
 
