@@ -8,10 +8,10 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TextIO, TypeVar, assert_never
+from typing import TextIO, assert_never
 
 from rich.text import Text
 
@@ -60,8 +60,6 @@ from pluggableharness.kernel.frontends.question import (
 from pluggableharness.kernel.frontends.screen import Screen
 from pluggableharness.kernel.frontends.text import live, shown
 from pluggableharness.kernel.frontends.words import brief, counted, cut, duration
-
-Asked = TypeVar("Asked")
 
 _LEVELS = {"warning": "warning", "error": "error"}
 
@@ -163,9 +161,15 @@ class Terminal:
         """What the terminal can do."""
         return self._screen.looks
 
-    def make_room(self) -> None:
-        """Leave a blank line for a prompt to stand below."""
-        self._enter("prompt", apart=True)
+    @contextmanager
+    def undisturbed(self, section: str = "prompt") -> Iterator[None]:
+        """For the length of a block let a prompt stand below a blank line: what is drawn waits."""
+        self._enter(section, apart=True)
+        self._screen.hold()
+        try:
+            yield
+        finally:
+            self._screen.release()
 
     def say(self, text: str, style: str = "") -> None:
         """Write lines that belong to nothing that is going on."""
@@ -193,7 +197,8 @@ class Terminal:
             editing = Editing(self._dialogue, item.call, self._environ, draft)
             where = self._places.get(item.id, "")
             question = Question(self._dialogue, item, changed, where, editing)
-            answer = await self._undisturbed(question.ask)
+            with self.undisturbed("question"):
+                answer = await question.ask()
         if not answer.allow:
             self._denied_here.add(item.call.id)
         if answer.arguments is not None:
@@ -205,7 +210,8 @@ class Terminal:
         async with self._asking:
             if not self.attended:
                 return None
-            return await self._undisturbed(Interview(self._dialogue, call).ask)
+            with self.undisturbed("question"):
+                return await Interview(self._dialogue, call).ask()
 
     def close(self) -> None:
         """Leave the terminal tidy: no foot, no open line, no timer; say where the record is."""
@@ -225,15 +231,6 @@ class Terminal:
                 f"go on  harness run --resume {self._session_id}",
             )
             self._head = ""
-
-    async def _undisturbed(self, ask: Callable[[], Awaitable[Asked]]) -> Asked:
-        self._prose.finish()
-        self._enter("question", apart=True)
-        self._screen.hold()
-        try:
-            return await ask()
-        finally:
-            self._screen.release()
 
     def _enter(self, section: str, *, apart: bool = False) -> None:
         """Leave a blank line between what belongs to different things."""
