@@ -130,7 +130,7 @@ def test_scripts_and_calls_by_hand_are_told_nothing_and_need_no_file(harness: Ha
     ("make", "said"),
     [
         (lambda path: None, "cannot be read: No such file or directory"),
-        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: path.mkdir(), "is no regular file"),
         (os.mkfifo, "is no regular file"),
         (lambda path: path.symlink_to("/etc/hostname"), "out of the project"),
         (lambda path: path.write_bytes(b"\xff\xfe"), "is not UTF-8"),

@@ -155,6 +155,25 @@ def test_a_mistake_has_its_place_and_its_words(text: str, expected: str) -> None
     assert found.startswith(expected)
 
 
+DEEP = ("1" + " + 1" * 20_000, "a" + ".b" * 20_000)
+
+
+@pytest.mark.req("F1")
+@pytest.mark.parametrize("deep", DEEP, ids=["a sum", "a path"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "settings {\n retry = DEEP\n}\n",
+        'policy "a" {\n match = DEEP\n action = "ask"\n}\n',
+        "required_providers {\n x = DEEP\n}\n",
+        'provider "filesystem" {\n require_read = DEEP\n}\n',
+    ],
+)
+def test_an_expression_that_goes_too_deep_is_a_mistake_at_its_place(text: str, deep: str) -> None:
+    found = problems(text.replace("DEEP", deep))
+    assert "this expression goes too deep" in found[0]
+
+
 @pytest.mark.req("F1")
 def test_names_are_taken_once_each() -> None:
     text = 'policy "a" {\n action = "ask"\n match = { kind = "resource" }\n}\npolicy "a" {\n}\n'

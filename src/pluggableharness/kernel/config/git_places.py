@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from pluggableharness.kernel.config.files import opened
+
 _GITDIR: Final = b"gitdir: "
 _LONGEST: Final = 8192
 
@@ -48,9 +50,7 @@ def _of(folder: str) -> Iterator[str]:
 def _said(path: str) -> bytes:
     """What a file says, as git reads it; nothing where there is no plain file."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        with opened(path) as file:
+            return file.read(_LONGEST).rstrip(b"\r\n")
     except OSError:
         return b""
-    with open(descriptor, "rb") as file:
-        plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        return file.read(_LONGEST).rstrip(b"\r\n") if plain else b""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, assert_never
 
 from pluggableharness.kernel.config import git_index, git_keys
+from pluggableharness.kernel.config.files import opened
 from pluggableharness.kernel.policy.shell.options import names
 
 _LARGEST_CONFIG: Final = 1 << 20
@@ -205,18 +206,12 @@ def _bytes(path: Path, most: int) -> bytes | None:
     """What a plain file holds; None when there is none. Raises _Runs for any other, and for one
     that is larger than `most` bytes."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise _Runs(f"{path} is no plain file")
-        # It may have become a pipe in between, on which opening waits otherwise.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        with opened(path) as file:
+            data = file.read(most + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as failure:
         raise _Runs(f"{path} cannot be read: {failure.strerror}") from None
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _Runs(f"{path} is no plain file")
-        data = file.read(most + 1)
     if len(data) > most:
         raise _Runs(f"{path} is larger than {most:,} bytes")
     return data

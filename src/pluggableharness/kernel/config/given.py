@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from pluggableharness.kernel.config.files import opened
 from pluggableharness.kernel.config.writing import replace_file
 from pluggableharness.kernel.domain.errors import GrantNotKept
 
@@ -55,11 +56,10 @@ class Given:
         if self.path is None:
             return frozenset()
         try:
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            with open(os.open(self.path, flags), "rb") as file:
+            with opened(self.path, os.O_NOFOLLOW) as file:
                 found = os.fstat(file.fileno())
                 others = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-                ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not others
+                ours = found.st_uid == os.geteuid() and not others
                 said = file.read(_LARGEST) if ours else b""
         except OSError:
             return frozenset()

@@ -5,9 +5,9 @@ for a model, never more, and never from outside the project.
 """
 
 import os
-import stat
 import time
 
+from pluggableharness.kernel.config.files import NotRegular, opened
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.profile import InstructionsFile, Profile
 
@@ -41,6 +41,8 @@ def read_instructions(written: InstructionsFile) -> str:
     named = f"{written.place}: instructions_file '{written.name}'"
     try:
         data = _bytes(written)
+    except NotRegular as error:
+        raise UsageError(f"{named} {error.strerror}; name one") from error
     except OSError as error:
         reason = error.strerror or str(error)
         hint = "Make the file, or take the line out"
@@ -62,9 +64,5 @@ def _bytes(written: InstructionsFile) -> bytes:
     real = os.path.realpath(os.path.join(root, written.name), strict=True)
     if os.path.commonpath((root, real)) != root:
         raise ValueError(f"leads to {real}, out of the project; name a file of the project")
-    # A pipe of this name would be waited for for ever, and a link may have come meanwhile.
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(real, flags), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError("is no regular file; name one")
+    with opened(real, os.O_NOFOLLOW) as file:  # a link may have come meanwhile
         return file.read(LARGEST + 1)

@@ -1,7 +1,6 @@
 """From agent.hcl to a `Config`, or to everything that is wrong with it (F1, F2)."""
 
 import os
-import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from pluggableharness.kernel.config.config import (
     Settings,
 )
 from pluggableharness.kernel.config.evaluate import Scope
+from pluggableharness.kernel.config.files import NotRegular, opened
 from pluggableharness.kernel.config.matching import There
 from pluggableharness.kernel.config.parser import parse
 from pluggableharness.kernel.config.policies import rules
@@ -90,11 +90,10 @@ def read_source(path: Path, shown: str) -> Source:
         UsageError: it cannot be read, is too large, or is no UTF-8.
     """
     try:
-        # A repository may hold a pipe of this name, which an ordinary open waits for for ever.
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UsageError(f"{shown}: is no regular file; put the configuration into one")
+        with opened(path) as file:
             data = file.read(_LARGEST + 1)
+    except NotRegular as error:
+        raise UsageError(f"{shown}: {error.strerror}; put the configuration into one") from error
     except OSError as error:
         raise UsageError(f"{shown}: cannot be read: {error.strerror}") from error
     if len(data) > _LARGEST:
@@ -124,20 +123,6 @@ def load(
     Raises:
         ConfigError: with every mistake of the file.
     """
-    try:
-        return _load(path, source, environment, known, working_directory, version)
-    except RecursionError:
-        raise UsageError(f"{source.name}: an expression in it goes too deep") from None
-
-
-def _load(
-    path: Path,
-    source: Source,
-    environment: Mapping[str, str],
-    known: Mapping[str, Known],
-    working_directory: Path,
-    version: str,
-) -> Config:
     paths = {
         "root": str(path.parent),
         "home": environment.get("HOME", ""),

@@ -112,7 +112,7 @@ def read_lock(path: Path, shown: str) -> Lock:
     body = parse(read_source(path, shown))
     try:
         return {block.labels[0]: _pin(block) for block in body.blocks}
-    except (Unfit, KeyError, IndexError, TypeError, ValueError) as error:
+    except (Unfit, KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
         message = f"{shown}: is damaged ({error}); restore it, or delete it to accept all anew"
         raise UsageError(message) from error
 

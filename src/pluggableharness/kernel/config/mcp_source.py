@@ -8,7 +8,7 @@ from pluggableharness.kernel.config.commands import command_problem, located
 from pluggableharness.kernel.config.config import Origin, OriginKind
 from pluggableharness.kernel.config.reading import Fields, Reading, is_address
 from pluggableharness.kernel.config.source import Span
-from pluggableharness.kernel.config.syntax import Block, ObjectOf, Template, variable_of
+from pluggableharness.kernel.config.syntax import Block, ObjectOf, variable_of
 from pluggableharness.kernel.domain.operation import Kind, Risk
 from pluggableharness.kernel.domain.values import Json
 
@@ -34,7 +34,7 @@ def mcp_origin(
 
     `written` is the requirement as it stands, and `span` the place of its source.
     """
-    places = {item.key.text: item.value for item in written.items if isinstance(item.key, Template)}
+    places = {name: item.value for name, item in written.named.items()}
     token = places.get("token")
     variable = None if token is None else variable_of(token)
     if token is not None and variable is None:

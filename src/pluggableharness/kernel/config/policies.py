@@ -14,7 +14,7 @@ from pluggableharness.kernel.config.matching import (
 )
 from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import Span
-from pluggableharness.kernel.config.syntax import Block, ObjectOf, Template
+from pluggableharness.kernel.config.syntax import Block, ObjectOf
 from pluggableharness.kernel.domain.operation import Kind, Risk
 from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.domain.verdict import Reviewer
@@ -193,7 +193,8 @@ def _match(reading: Reading, fields: Fields, there: There | None) -> dict[str, f
         if value is not None:
             reading.wrong(setting.value.span, "'match' is an object: match = { provider = \"…\" }")
         return {}
-    spans = _key_spans(setting.value) if isinstance(setting.value, ObjectOf) else {}
+    written = setting.value.named if isinstance(setting.value, ObjectOf) else {}
+    spans = {name: (item.key.span, item.value.span) for name, item in written.items()}
     found: dict[str, frozenset[str]] = {}
     for name, given in value.items():
         span, value_span = spans.get(name, (setting.span, setting.value.span))
@@ -230,14 +231,6 @@ def _named(
                 reading.wrong(span, problem)
     names = {"tool_name": frozenset(tools), "provider": frozenset(providers)}
     return {**found, **{field: values for field, values in names.items() if values}}
-
-
-def _key_spans(node: ObjectOf) -> dict[str, tuple[Span, Span]]:
-    return {
-        item.key.text or "": (item.key.span, item.value.span)
-        for item in node.items
-        if isinstance(item.key, Template)
-    }
 
 
 def _values(reading: Reading, span: Span, name: str, given: Json) -> frozenset[str]:

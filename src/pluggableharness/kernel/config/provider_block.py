@@ -18,7 +18,6 @@ from pluggableharness.kernel.config.syntax import (
     Body,
     Expression,
     ObjectOf,
-    Template,
     reads_environment,
     variable_of,
 )
@@ -117,9 +116,8 @@ def _member(
     path: str, span: Span, value: Expression
 ) -> Iterator[tuple[str, tuple[Span, Expression]]]:
     yield path, (span, value)
-    for item in value.items if isinstance(value, ObjectOf) else ():
-        if isinstance(item.key, Template) and item.key.text is not None:
-            yield from _member(f"{path}.{item.key.text}", item.key.span, item.value)
+    for name, item in value.named.items() if isinstance(value, ObjectOf) else ():
+        yield from _member(f"{path}.{name}", item.key.span, item.value)
 
 
 def _values(reading: Reading, body: Body, secret: bool) -> dict[str, Json]:
@@ -138,13 +136,9 @@ def _values(reading: Reading, body: Body, secret: bool) -> dict[str, Json]:
 
 def _written(reading: Reading, span: Span, value: Expression) -> Written:
     text = reading.source.cut(value.span) if reads_environment(value) else None
-    computed = not isinstance(value, ObjectOf) or not _plain(value)
+    # Not each member of it is written out under a fixed name.
+    computed = not isinstance(value, ObjectOf) or len(value.named) < len(value.items)
     return Written(reading.source.where(span), variable_of(value), text, computed)
-
-
-def _plain(value: ObjectOf) -> bool:
-    """Whether each member of an object is written out under a fixed name."""
-    return all(isinstance(one.key, Template) and one.key.text is not None for one in value.items)
 
 
 def _sensitive(settings: Sequence[Setting], prefix: str) -> Iterator[str]:

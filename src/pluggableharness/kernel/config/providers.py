@@ -11,14 +11,7 @@ from pluggableharness.kernel.config.mcp_source import mcp_origin
 from pluggableharness.kernel.config.provider_block import provider_block
 from pluggableharness.kernel.config.reading import Reading
 from pluggableharness.kernel.config.source import Span
-from pluggableharness.kernel.config.syntax import (
-    Block,
-    Body,
-    Expression,
-    ObjectOf,
-    Setting,
-    Template,
-)
+from pluggableharness.kernel.config.syntax import Block, Body, ObjectOf, Setting
 from pluggableharness.kernel.config.versions import constraint_problem, satisfies
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.schema.nearest import nearest
@@ -85,7 +78,8 @@ class Providers:
                 message = f'write {setting.name} = {{ source = "builtin" }}, or another source'
                 reading.wrong(setting.value.span, message)
             return None
-        spans = _key_spans(setting.value)
+        written = setting.value.named if isinstance(setting.value, ObjectOf) else {}
+        spans = {key: item.span for key, item in written.items()}
         for key in value:
             known = _ATTRIBUTES if value.get("source") != "mcp" else (*_ATTRIBUTES, *MCP_ATTRIBUTES)
             if key not in known:
@@ -164,9 +158,3 @@ class Providers:
         return provider_block(
             self._reading, block, known, ProviderConfig(name, origin, place, version)
         )
-
-
-def _key_spans(node: Expression) -> dict[str, Span]:
-    """Where each key of an object stands that is written as one."""
-    items = node.items if isinstance(node, ObjectOf) else ()
-    return {item.key.text or "": item.span for item in items if isinstance(item.key, Template)}

@@ -49,7 +49,9 @@ class Reading:
             return evaluate(node, self.scope)
         except Unfit as unfit:
             self.wrong(unfit.span, unfit.message, secret=secret)
-            return None
+        except RecursionError:
+            self.wrong(node.span, "this expression goes too deep", secret=secret)
+        return None
 
 
 class Fields:

@@ -57,6 +57,15 @@ class ObjectOf:
     span: Span
     items: tuple[Item, ...]
 
+    @property
+    def named(self) -> dict[str, Item]:
+        """The items whose key is fixed text, by it."""
+        return {
+            item.key.text: item
+            for item in self.items
+            if isinstance(item.key, Template) and item.key.text is not None
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Name:
@@ -186,15 +195,16 @@ class Body:
 
 
 def within(node: object) -> Iterator[object]:
-    """Every node below and including this one."""
-    yield node
-    if isinstance(node, tuple):
-        for member in node:
-            yield from within(member)
-    elif hasattr(node, "span"):
-        for one in fields(node):  # type: ignore[arg-type]  # every node is a dataclass
-            if one.name != "span":
-                yield from within(getattr(node, one.name))
+    """Every node below and including this one, in no order, however deep."""
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        yield node
+        if isinstance(node, tuple):
+            pending += node
+        elif hasattr(node, "span"):
+            # Every node is a dataclass.
+            pending += [getattr(node, one.name) for one in fields(node)]  # type: ignore[arg-type]
 
 
 def variable_of(value: Expression) -> str | None:
