@@ -1,6 +1,7 @@
 """`harness call`: one operation by hand, streamed, with exit codes to rely on."""
 
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -196,3 +197,31 @@ def test_what_a_provider_says_of_itself_cannot_reach_the_terminal() -> None:
     text = as_table((replace(operation("read"), description="Reads.\x1b[2J\u202e"),))
     assert "\x1b" not in text
     assert "\u202e" not in text
+
+
+@pytest.mark.req("K4", "K25")
+def test_hooks_of_the_project_have_their_say_in_a_call_by_hand(harness: Harness) -> None:
+    audit = Path(__file__).parents[2] / "examples" / "audit-provider" / "audit_provider.py"
+    (harness.project / "agent.hcl").write_text(
+        f"""
+        required_providers {{
+          filesystem = {{ source = "builtin" }}
+          audit      = {{ source = ["{sys.executable}", "{audit}"] }}
+        }}
+        provider "audit" {{
+          log       = "${{path.root}}/audit.jsonl"
+          protected = ["secret"]
+        }}
+        hook "pre-tool-call" {{
+          provider = "audit"
+          mode     = "veto"
+        }}
+        """
+    )
+    for name in ("secret", "open"):
+        (harness.project / name).write_text("text")
+    denied = harness.run("call", "filesystem.read_file", "path=secret")
+    assert denied.returncode == 3, denied.stderr
+    assert "hook pre-tool-call of audit" in denied.stderr
+    assert "could not say" not in denied.stderr
+    assert harness.run("call", "filesystem.read_file", "path=open").stdout == "1|text\n"

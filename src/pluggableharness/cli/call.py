@@ -4,6 +4,7 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pluggableharness.cli.arguments import read_arguments
@@ -70,7 +71,7 @@ async def _call(options: argparse.Namespace) -> int:
     directory = working_directory(options.cwd)
     if options.provider is None:
         project = configured(directory, os.environ)
-        setup = replace(project, providers=(_spec(project, provider),), absent={})
+        setup = replace(project, providers=tuple(_specs(project, provider)), absent={})
     else:
         setup = Setup(directory, (ProviderSpec(provider, _command(options.provider)),))
     setup = replace(setup, timeout_s=options.timeout)
@@ -86,6 +87,13 @@ async def _call(options: argparse.Namespace) -> int:
             return _exit_code(await kernel.call(options.operation, arguments, frontend))
         finally:
             frontend.close()
+
+
+def _specs(project: Setup, name: str) -> Iterator[ProviderSpec]:
+    """The provider that is called, and those whose hooks have a say in it (K25)."""
+    yield _spec(project, name)
+    hooking = {hook.provider for hook in project.hooks} - {name}
+    yield from (spec for spec in project.providers if spec.name in hooking)
 
 
 def _spec(project: Setup, name: str) -> ProviderSpec:
