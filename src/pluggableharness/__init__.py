@@ -4,10 +4,9 @@ What stands in `__all__` is the library. Importing the package imports none of i
 comes from its module when it is first asked for.
 """
 
-import importlib
-from typing import TYPE_CHECKING
-
 from pluggableharness.version import __version__ as __version__
+
+TYPE_CHECKING = False  # to a type checker it is true, and `typing` is not worth its time here
 
 if TYPE_CHECKING:
     from pluggableharness.kernel.domain.bounds import Bounds
@@ -228,6 +227,8 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib  # put off, as everything here: the command line comes through this file
+
     value: object = getattr(importlib.import_module(f"{__name__}.{home}"), name)
     globals()[name] = value
     return value

@@ -6,6 +6,7 @@ Nothing of the kernel is imported before a command is chosen, and only argparse 
 
 import argparse
 import importlib
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -48,7 +49,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _main(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
-        # It came while a command was still being loaded, when nothing had begun.
         return INTERRUPTED
     except SystemExit as left:
         # argparse leaves so, after it has printed what it was asked for or what is wrong.
@@ -82,7 +82,16 @@ def _main(given: list[str]) -> int:
     if not hasattr(options, "main"):
         parser.print_help()
         return USAGE
-    return int(options.main(options))
+    return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run the command, within which alone an interrupt is an exception."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return int(options.main(options))
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
