@@ -1,9 +1,10 @@
 """A pytest plugin that ties tests to docs/requirements.toml, in both directions.
 
 Owns the meaning of `@pytest.mark.req(...)`: an id that the document does not know is an error
-at collection, and a run of the whole suite ends with the ids that no passing test names. Also
-turns skips into failures where HARNESS_REQUIRE_TOOLS=1 says that nothing may be missing. Works
-the same in one process and under xdist, since all it learns travels in the tests' reports.
+at collection, and a run of the whole suite ends with the ids that no passing test names, which
+fail it unless a test was skipped that may name them. Also turns skips into failures where
+HARNESS_REQUIRE_TOOLS=1 says that nothing may be missing. Works the same in one process and
+under xdist, since all it learns travels in the tests' reports.
 """
 
 import functools
@@ -57,8 +58,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    # An expected failure also counts as skipped; it says something of us, not of the machine.
-    if report.skipped and not hasattr(report, "wasxfail") and _nothing_may_be_missing():
+    if _left_out(report) and _nothing_may_be_missing():
         report.outcome, report.longrepr = "failed", _missing(report.longrepr)
     return report
 
@@ -69,18 +69,29 @@ class _Proofs:
     def __init__(self) -> None:
         self._proved: set[str] = set()
         self._all_collected = True
+        self._some_left_out = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         self._all_collected &= not report.failed
+        self._some_left_out |= report.skipped
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" and report.passed:
             self._proved.update(str(dict(report.user_properties).get(_PROPERTY, "")).split())
+        self._some_left_out |= _left_out(report)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        passed = session.exitstatus == pytest.ExitCode.OK and not self._some_left_out
+        # A worker knows of its own tests alone.
+        counts = passed and not hasattr(session.config, "workerinput")
+        whole = counts and self._saw_everything(session.config, session.exitstatus)
+        if whole and unproved(self._proved):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
     ) -> None:
-        if not (self._all_collected and _ran_everything(config, exitstatus)):
+        if not self._saw_everything(config, exitstatus):
             return
         missing, total = unproved(self._proved), list(requirements().values()).count("test")
         terminalreporter.write_line(
@@ -88,12 +99,14 @@ class _Proofs:
             + (f"; not yet: {' '.join(missing)}" if missing else "")
         )
 
+    def _saw_everything(self, config: pytest.Config, exitstatus: int) -> bool:
+        return self._all_collected and _ran_everything(config, exitstatus)
+
 
 def _ran_everything(config: pytest.Config, exitstatus: int) -> bool:
     """Tell whether nothing was selected or cut short, so that what is missing means something."""
-    chosen = any(
-        config.getoption(name, False) for name in ("keyword", "markexpr", "deselect", "lf")
-    )
+    options = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise")
+    chosen = any(config.getoption(name, False) for name in options)
     cut_short = config.getoption("maxfail") and exitstatus != pytest.ExitCode.OK
     whole = {config.rootpath, config.rootpath / "tests"}
     asked = {(config.invocation_params.dir / argument).resolve() for argument in config.args}
@@ -112,6 +125,11 @@ def _unknown_ids(nodes: Iterable[pytest.Item | pytest.Collector]) -> Iterable[st
             for name in _named(node):
                 if name not in requirements():
                     yield f"{node.nodeid} names {name!r}, not in docs/requirements.toml"
+
+
+def _left_out(report: pytest.TestReport) -> bool:
+    """An expected failure also counts as skipped; it says something of us, not of the machine."""
+    return report.skipped and not hasattr(report, "wasxfail")
 
 
 def _nothing_may_be_missing() -> bool:
