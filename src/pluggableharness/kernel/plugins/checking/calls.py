@@ -14,7 +14,7 @@ from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Success
 from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.plugins.checking.arguments import WORD, invalid, valid, worst
-from pluggableharness.kernel.plugins.checking.probe import Gone, Probe, Stream
+from pluggableharness.kernel.plugins.checking.probe import CALL_S, Gone, Probe, Stream
 from pluggableharness.kernel.plugins.checking.report import Findings
 from pluggableharness.kernel.plugins.flights import GRACE_S
 from pluggableharness.kernel.plugins.transport import grpc_aio
@@ -75,15 +75,17 @@ class CallChecks:
 
     async def results(self, operations: tuple[Operation, ...]) -> None:
         """Valid calls, and what comes of them (P10-P16)."""
-        self._findings.missing("P12", "no call that was made had a result")
         for operation in self._callable(operations):
             call = self._probe.call(operation, valid(operation.input_schema))
             stream = await self._made(call, "P10")
             if stream.outcome is None:
+                self._findings.missing("P12", f"{operation.name} did not end within {CALL_S:g} s")
                 await self._overdue(call)
             elif isinstance(stream.outcome, Success):
                 self._findings.reached("P12")
                 await self._render(operation, stream.outcome.payload)
+            else:
+                self._findings.missing("P12", f"{operation.name} ended {_ended(stream.outcome)}")
 
     async def cancelling(self, operations: tuple[Operation, ...]) -> None:
         """Calls that are cancelled at once, and on their way (P25, P26)."""

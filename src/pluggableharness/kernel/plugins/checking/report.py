@@ -71,7 +71,7 @@ class Findings:
         self.remarks: list[str] = []
         self._seen: set[str] = set()
         self._failures: dict[str, list[str]] = {}
-        self._missing: dict[str, str] = {}
+        self._missing: dict[str, list[str]] = {}
         self._otherwise = ""
         self._beside = set(ONLY_WHEN_SEEN)
 
@@ -81,13 +81,11 @@ class Findings:
 
     def failed(self, point: str, detail: str) -> None:
         """Note a failure; the same one is told once."""
-        told = self._failures.setdefault(point, [])
-        if detail not in told:
-            told.append(detail)
+        _tell(self._failures, point, detail)
 
     def missing(self, point: str, why: str) -> None:
-        """Say why a point may not be reached."""
-        self._missing[point] = why
+        """Say what kept a point from being reached, should nothing reach it; the same once."""
+        _tell(self._missing, point, why)
 
     def does_not_apply(self, *points: str) -> None:
         """Say that these mean nothing to such a provider; they get no line."""
@@ -110,5 +108,11 @@ class Findings:
             return Line(point, POINTS[point], Status.FAILED, tuple(self._failures[point]))
         if point in self._seen:
             return Line(point, POINTS[point], Status.PASSED)
-        why = self._otherwise or self._missing.get(point, "")
-        return Line(point, POINTS[point], Status.NOT_REACHED, (why,) if why else ())
+        why = [self._otherwise] if self._otherwise else self._missing.get(point, [])
+        return Line(point, POINTS[point], Status.NOT_REACHED, tuple(why))
+
+
+def _tell(all_told: dict[str, list[str]], point: str, detail: str) -> None:
+    told = all_told.setdefault(point, [])
+    if detail not in told:
+        told.append(detail)
