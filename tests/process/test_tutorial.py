@@ -13,6 +13,7 @@ import pytest
 from process.shell import Shell, played, steady
 
 ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
 PAGES = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
 
 
@@ -32,6 +33,12 @@ def test_each_command_prints_what_the_page_shows(page: Path, shell: Shell) -> No
         page.write_text(seen, encoding="utf-8")
         written = seen
     assert steady(seen) == steady(written)
+
+
+def test_what_readme_shows_is_what_the_tutorial_prints() -> None:
+    (shown,) = re.findall(r"## What you see\n\n```\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    printed = PAGES[0].read_text("utf-8").splitlines()
+    assert [line for line in shown.splitlines() if line not in printed] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
