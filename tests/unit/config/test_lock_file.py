@@ -13,8 +13,8 @@ from unit.planning.doubles import operation
 
 from pluggableharness.kernel.config.declaration import canonical, declaration, digest
 from pluggableharness.kernel.config.lock import Identity, Lock, Pin, read_lock, rendered
-from pluggableharness.kernel.config.writing import quoted
 from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.hcl import quoted
 from pluggableharness.kernel.domain.operation import Schema, SchemaType
 
 TEXT = Schema(SchemaType.STRING, description="what it says")

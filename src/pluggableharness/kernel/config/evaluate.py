@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Final, assert_never
 
-from pluggableharness.kernel.config.functions import FUNCTIONS, fits, kind_of, text_of
+from pluggableharness.kernel.config.functions import FUNCTIONS, fits, text_of
 from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import (
     Attribute,
@@ -27,7 +27,8 @@ from pluggableharness.kernel.config.syntax import (
     Unary,
 )
 from pluggableharness.kernel.domain.values import Json
-from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.schema.nearest import did_you_mean, nearest
+from pluggableharness.kernel.schema.settings import kind_of
 
 
 class Unfit(Exception):
@@ -123,8 +124,7 @@ def _member(span: Span, target: Json, key: Json) -> Json:
     if isinstance(target, dict) and isinstance(key, str):
         if key in target:
             return target[key]  # type: ignore[no-any-return]  # dict of what JSON holds
-        near = nearest(key, target)
-        raise Unfit(span, f"there is no '{key}'" + (f"; did you mean {near}?" if near else ""))
+        raise Unfit(span, f"there is no '{key}'{did_you_mean(key, target)}")
     if isinstance(target, list) and isinstance(key, int) and not isinstance(key, bool):
         if 0 <= key < len(target):
             return target[key]  # type: ignore[no-any-return]  # list of what JSON holds
@@ -143,8 +143,8 @@ def _invocation(node: Invocation, scope: Scope) -> Json:
         return _environment(node, values, scope)
     function = FUNCTIONS.get(node.name)
     if function is None:
-        near = nearest(node.name, ("env", *FUNCTIONS))
-        raise Unfit(node.span, f"there is no function '{node.name}'; did you mean {near}?")
+        meant = did_you_mean(node.name, ("env", *FUNCTIONS))
+        raise Unfit(node.span, f"there is no function '{node.name}'{meant}")
     kinds = [*function.takes, *([function.more] * len(values) if function.more else [])]
     fewer = len(values) < len(function.takes)
     if fewer or len(values) > len(kinds) or not all(map(fits, kinds, values)):

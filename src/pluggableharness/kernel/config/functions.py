@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pluggableharness.kernel.domain.values import Json
+from pluggableharness.kernel.schema.settings import kind_of
 
 _LONGEST = 1 << 20
 """Characters that a function may make: a configuration needs far fewer."""
@@ -62,23 +63,6 @@ def text_of(value: Json) -> str:
             return str(int(value)) if value.is_integer() else repr(value)
         case _:
             raise ValueError(f"{kind_of(value)} has no place in a text")
-
-
-def kind_of(value: Json) -> str:
-    """What a value is, never what it says: it may be a secret."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case str():
-            return "a string"
-        case int() | float():
-            return "a number"
-        case Mapping():
-            return "an object"
-        case _:
-            return "a list"
 
 
 def _split(separator: str, text: str) -> list[str]:

@@ -16,8 +16,9 @@ from pluggableharness.kernel.config.policies import rules
 from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import ConfigError, Source, Span
 from pluggableharness.kernel.config.syntax import Block
-from pluggableharness.kernel.config.writing import quoted, replace_file
+from pluggableharness.kernel.config.writing import replace_file
 from pluggableharness.kernel.domain.errors import GrantNotKept, UsageError
+from pluggableharness.kernel.domain.hcl import quoted
 from pluggableharness.kernel.policy import Action, Rule
 
 GRANTED_NAME: Final = ".agent/granted.hcl"

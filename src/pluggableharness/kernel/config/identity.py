@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pluggableharness.kernel.config.config import OriginKind, ProviderConfig
 from pluggableharness.kernel.config.lock import Identity
 from pluggableharness.kernel.domain.errors import UsageError
-from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.schema.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -119,8 +119,7 @@ def _announced(provider: ProviderConfig) -> Found:
         if point.name == provider.name and point.dist is not None:
             source = f"announced by {point.dist.name}"
             return Found(_python(point.module), _distributed(source, point.dist))
-    near = nearest(provider.name, points.names)
-    hint = f"; did you mean {near}?" if near else ""
+    hint = did_you_mean(provider.name, points.names)
     raise UsageError(
         f"{provider.place}: provider {provider.name}: no installed package announces it in the "
         f"group {GROUP}{hint}. Give it a source, or install its package"

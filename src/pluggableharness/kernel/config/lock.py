@@ -14,8 +14,9 @@ from pluggableharness.kernel.config.evaluate import Scope, Unfit, evaluate
 from pluggableharness.kernel.config.load import read_source
 from pluggableharness.kernel.config.parser import parse
 from pluggableharness.kernel.config.syntax import Block
-from pluggableharness.kernel.config.writing import heredoc, quoted, replace_file
+from pluggableharness.kernel.config.writing import heredoc, replace_file
 from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.hcl import quoted
 from pluggableharness.kernel.domain.values import Json
 
 LOCK_NAME: Final = Path(".agent", "agent.lock.hcl")

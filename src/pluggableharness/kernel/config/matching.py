@@ -6,7 +6,7 @@ A rule that can never match is a mistake: a deny with a slip in a name would pro
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.schema.nearest import did_you_mean
 
 Operations = Mapping[str, tuple[str, ...] | None]
 """The operations of each provider that there is; None where only its start would tell."""
@@ -47,9 +47,8 @@ def provider_problem(name: str, there: Operations) -> str | None:
     """What is wrong with a provider's name in a match."""
     if name in there:
         return None
-    near = nearest(name, there)
-    hint = f"; did you mean {near}?" if near else ""
-    return f"there is no provider '{name}', so the rule never matches{hint}"
+    meant = did_you_mean(name, there)
+    return f"there is no provider '{name}', so the rule never matches{meant}"
 
 
 def operation_problem(name: str, providers: Sequence[str], there: Operations) -> str | None:
@@ -62,9 +61,8 @@ def operation_problem(name: str, providers: Sequence[str], there: Operations) ->
     if None in among.values() or not among or name in (op for _, op in known):
         return None
     where = f" of {' or '.join(among)}" if providers else ""
-    near = nearest(name, [op for _, op in known])
-    hint = f"; did you mean {near}?" if near else ""
-    return f"there is no operation '{name}'{where}, so the rule never matches{hint}"
+    meant = did_you_mean(name, [op for _, op in known])
+    return f"there is no operation '{name}'{where}, so the rule never matches{meant}"
 
 
 def argument_problems(
@@ -85,6 +83,5 @@ def argument_problems(
     known = dict.fromkeys(name for one in among for name in there.arguments[one])
     for argument in sorted(asked):
         if argument not in known:
-            near = nearest(argument, known)
-            hint = f"; did you mean arguments.{near}?" if near else ""
-            yield f"no call that the rule matches has arguments.{argument}{hint}"
+            meant = did_you_mean(argument, known, "arguments.")
+            yield f"no call that the rule matches has arguments.{argument}{meant}"

@@ -30,7 +30,7 @@ from pluggableharness.kernel.policy import (
     without_match,
     wrong_examples,
 )
-from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.schema.nearest import did_you_mean
 
 _COMMAND_FIELDS: Final = tuple(Command("", ()).facts())
 _FIELDS: Final = ("tool_name", "provider", "risk", "kind")
@@ -117,8 +117,8 @@ def _when(
     asked = condition.arguments
     for name in sorted(condition.command_fields.difference(_COMMAND_FIELDS)):
         # No mistake for certain: this goes by the text of the condition alone.
-        where, near = reading.source.where(setting.value.span), nearest(name, _COMMAND_FIELDS)
-        reading.warnings.append(f"{where}: no command has a field '{name}'; did you mean {near}?")
+        where, meant = reading.source.where(setting.value.span), did_you_mean(name, _COMMAND_FIELDS)
+        reading.warnings.append(f"{where}: no command has a field '{name}'{meant}")
     if there is not None:
         names, providers = match.get("tool_name", ()), match.get("provider", ())
         for problem in argument_problems(asked, names, providers, there):

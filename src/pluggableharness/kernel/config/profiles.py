@@ -8,7 +8,7 @@ from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import Block, variable_of
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
-from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.schema.nearest import did_you_mean
 
 ATTRIBUTES = (
     "tools",
@@ -56,9 +56,8 @@ def tool_problem(tool: str, offered: Mapping[str, tuple[str, ...]]) -> str | Non
     names = offered.get(provider)
     if names is None or operation == "*" or operation in names:
         return None
-    near = nearest(operation, names)
-    hint = f"; did you mean {provider}.{near}?" if near else ""
-    return f"{provider} has no operation '{operation}'{hint}"
+    meant = did_you_mean(operation, names, f"{provider}.")
+    return f"{provider} has no operation '{operation}'{meant}"
 
 
 def _check_tool(reading: Reading, tool: str, span: Span, known: Mapping[str, Known]) -> None:

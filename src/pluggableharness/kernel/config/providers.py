@@ -14,7 +14,7 @@ from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import Block, Body, ObjectOf, Setting
 from pluggableharness.kernel.config.versions import constraint_problem, satisfies
 from pluggableharness.kernel.domain.values import Json
-from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.schema.nearest import did_you_mean
 
 _ATTRIBUTES = ("source", "version")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -52,8 +52,9 @@ class Providers:
             message = f"{name} is not among required_providers, so it is not loaded; add there "
             self._reading.wrong(span, message + f'{name} = {{ source = "builtin" }}')
             return
-        near = nearest(name, self._known)
-        message = f"there is no provider '{name}'; did you mean {near}? Others are named in "
+        message = (
+            f"there is no provider '{name}'{did_you_mean(name, self._known)} Others are named in "
+        )
         self._reading.wrong(span, message + 'required_providers { NAME = { source = "…" } }')
 
     def _required(self, block: Block) -> dict[str, tuple[Origin, str, Span]]:

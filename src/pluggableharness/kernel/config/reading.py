@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from pluggableharness.kernel.config.evaluate import Scope, Unfit, evaluate
-from pluggableharness.kernel.config.functions import kind_of
 from pluggableharness.kernel.config.source import Problem, Source, Span
 from pluggableharness.kernel.config.syntax import Block, Body, Expression, ListOf, Setting
 from pluggableharness.kernel.domain.values import Json
-from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.schema.nearest import did_you_mean
+from pluggableharness.kernel.schema.settings import kind_of
 
 T = TypeVar("T")
 
@@ -39,9 +39,7 @@ class Reading:
 
     def unknown(self, span: Span, what: str, name: str, known: Iterable[str]) -> None:
         """Note a name that does not exist, with the nearest that does."""
-        near = nearest(name, known)
-        hint = f"; did you mean {near}?" if near else ""
-        self.wrong(span, f"there is no {what} '{name}'{hint}")
+        self.wrong(span, f"there is no {what} '{name}'{did_you_mean(name, known)}")
 
     def value(self, node: Expression, *, secret: bool = False) -> Json:
         """The value of an expression; None, with the mistake noted, when it has none."""
@@ -130,11 +128,9 @@ class Fields:
         value = self.string(name, "one of " + ", ".join(choices))
         if value is None or value in choices:
             return value
-        near = nearest(value, choices)
-        self.reading.wrong(
-            self._settings[name].value.span,
-            f"'{name}' is one of {', '.join(choices)}, not '{value}'; did you mean {near}?",
-        )
+        message = f"'{name}' is one of {', '.join(choices)}, not '{value}'"
+        span = self._settings[name].value.span
+        self.reading.wrong(span, message + did_you_mean(value, choices))
         return None
 
     def address(self, name: str) -> str | None:

@@ -10,7 +10,8 @@ from pluggableharness.kernel.config.config import (
     ProviderConfig,
     Written,
 )
-from pluggableharness.kernel.config.writing import braced, quoted, written_key, written_value
+from pluggableharness.kernel.config.writing import braced, written_key, written_value
+from pluggableharness.kernel.domain.hcl import quoted
 from pluggableharness.kernel.domain.model_choice import ModelChoice
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.policy import Rule

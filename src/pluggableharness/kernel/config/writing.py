@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from pluggableharness.kernel.domain.hcl import literal, quoted
 from pluggableharness.kernel.domain.values import Json
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -39,26 +40,11 @@ def written_key(name: str) -> str:
     return name if plain else quoted(name)
 
 
-def quoted(text: str) -> str:
-    """A text as HCL quotes it; what does not print is escaped."""
-    escaped = "".join(
-        _ESCAPES.get(one) or (one if one.isprintable() else f"\\U{ord(one):08x}") for one in text
-    )
-    return '"' + _literal(escaped) + '"'
-
-
 def heredoc(marker: str, text: str, indent: int) -> str:
     """Lines of a text as a heredoc, indented by so many blanks and their end by two less; the
     marker is none of the lines."""
-    lines = "".join(f"{' ' * indent}{line}\n" for line in _literal(text).split("\n"))
+    lines = "".join(f"{' ' * indent}{line}\n" for line in literal(text).split("\n"))
     return f"<<-{marker}\n{lines}{' ' * (indent - 2)}{marker}"
-
-
-def _literal(text: str) -> str:
-    return text.replace("${", "$${").replace("%{", "%%{")
-
-
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def replace_file(path: Path, text: str, mode: int = 0o600) -> None:

@@ -11,6 +11,7 @@ from hashlib import sha256
 from posixpath import dirname
 
 from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.hcl import quoted
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.plan import Scope
 from pluggableharness.kernel.domain.values import Json
@@ -116,10 +117,10 @@ def written(rule: Rule) -> str:
     ]
     settings = {"match": f"{{ {', '.join(fields)} }}"}
     if rule.when:
-        settings["when"] = _hcl(rule.when)
+        settings["when"] = quoted(rule.when)
     settings["action"] = '"allow"'
     if rule.declared is not None:
-        settings["declared"] = f'"{rule.declared}"'
+        settings["declared"] = quoted(rule.declared)
     width = max(map(len, settings))
     lines = [f"  {name:<{width}} = {value}" for name, value in settings.items()]
     return "\n".join([f'policy "{rule.name}" {{', *lines, "}", ""])
@@ -290,13 +291,6 @@ def _cel(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _hcl(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    for char, name in (("\n", "n"), ("\r", "r"), ("\t", "t")):
-        escaped = escaped.replace(char, f"\\{name}")
-    return '"' + escaped.replace("${", "$${").replace("%{", "%%{") + '"'
-
-
 def _listed(values: Sequence[str] | frozenset[str]) -> str:
-    quoted = [f'"{value}"' for value in sorted(values)]
-    return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
+    listed = [quoted(value) for value in sorted(values)]
+    return listed[0] if len(listed) == 1 else f"[{', '.join(listed)}]"

@@ -11,6 +11,13 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return min(candidates, key=lambda name: _distance(word, name), default=None)
 
 
+def did_you_mean(word: str, candidates: Iterable[str], of: str = "") -> str:
+    """How a message about a name that does not exist ends: with the nearest that does, if there is
+    any, behind what it is a part `of`."""
+    near = nearest(word, candidates)
+    return "" if near is None else f"; did you mean {of}{near}?"
+
+
 def close(word: str, candidates: Iterable[str]) -> str | None:
     """The nearest candidate, if `word` may be a slip for it: most of its letters are right."""
     near = nearest(word, candidates)

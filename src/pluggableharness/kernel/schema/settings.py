@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pluggableharness.kernel.domain.settings import Setting, SettingType
 from pluggableharness.kernel.domain.values import Json, JsonObject
-from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.schema.nearest import did_you_mean
 
 
 class SettingProblem(NamedTuple):
@@ -55,7 +55,7 @@ def setting_problems(
     declared = {setting.name: setting for setting in settings}
     for name in config:
         if name not in declared:
-            hint = _hint(name, declared)
+            hint = did_you_mean(name, declared)
             yield SettingProblem(f"{path}{name}", f"there is no such setting{hint}")
     for setting in settings:
         where = f"{path}{setting.name}"
@@ -76,7 +76,7 @@ def secrets(settings: Sequence[Setting], config: JsonObject) -> tuple[str, ...]:
 
 def _value_problems(setting: Setting, value: Json, where: str) -> Iterator[SettingProblem]:
     if not _fits(setting.type, value):
-        yield SettingProblem(where, f"expected {_EXPECTED[setting.type]}, got {_kind(value)}")
+        yield SettingProblem(where, f"expected {_EXPECTED[setting.type]}, got {kind_of(value)}")
     elif setting.settings and isinstance(value, Mapping):
         yield from setting_problems(setting.settings, value, f"{where}.")
 
@@ -113,9 +113,11 @@ def _items(value: Json) -> Sequence[Json]:
     return value if isinstance(value, list | tuple) else ()
 
 
-def _kind(value: Json) -> str:
+def kind_of(value: Json) -> str:
     """What a value is, never what it says: it may be a secret in the wrong place."""
     match value:
+        case None:
+            return "null"
         case bool():
             return "a boolean"
         case str():
@@ -126,11 +128,6 @@ def _kind(value: Json) -> str:
             return "an object"
         case _:
             return "a list"
-
-
-def _hint(name: str, declared: Mapping[str, Setting]) -> str:
-    near = nearest(name, declared)
-    return f"; did you mean {near}?" if near else ""
 
 
 def _purpose(setting: Setting) -> str:
