@@ -14,7 +14,6 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 HOOKS = (ROOT / "docs/how-to/write-a-hook.md").read_text()
 SCRIPTS = (ROOT / "docs/reference/script.md").read_text()
-USE_MCP = (ROOT / "docs/how-to/use-mcp.md").read_text()
 HARNESS = ".venv/bin/harness"
 
 
@@ -135,16 +134,3 @@ messages:
     assert "the key is [key] today" in lines(ran.stdout)[-1]["final_text"]
     (result,) = [line for line in lines(ran.stdout) if line["type"] == "result"]
     assert "sk-12345678" in result["payload"]["content"]
-
-
-@pytest.mark.req("K35", "F3")
-def test_the_configuration_of_the_page_on_mcp_is_right(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ISSUES_TOKEN", "s3cret")
-    blocks = re.findall(r"```hcl\n(.*?)```\n", USE_MCP, re.DOTALL)
-    assert len(blocks) == 2
-    (harness.project / "agent.hcl").write_text("\n".join(blocks))
-    checked = harness.run("config", "check")
-    assert checked.returncode == 0, checked.stderr
-    assert checked.stderr == ""

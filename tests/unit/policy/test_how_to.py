@@ -33,15 +33,6 @@ def rules(text: str, project: Path = Path("/project")) -> tuple[Rule, ...]:
     return config.rules
 
 
-@pytest.mark.req("F11")
-@pytest.mark.parametrize("text", [*blocks(PAGE), *blocks(README)])
-def test_every_block_of_rules_is_in_order(text: str, tmp_path: Path) -> None:
-    for name in re.findall(r'reviewer = \["\./(.*?)"', text):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / name).touch(0o755)
-    assert rules(text, tmp_path)
-
-
 @pytest.mark.req("K7", "F11")
 @pytest.mark.parametrize("page", [PAGE, README])
 @pytest.mark.parametrize(
