@@ -24,8 +24,10 @@ ECHO = ProviderSpec(
 )
 
 
-Calls = Sequence[tuple[str, JsonObject]]
-"""The calls of one message: operation and arguments."""
+Proposal = tuple[str, JsonObject]
+"""Operation and arguments."""
+Calls = Sequence[Proposal]
+"""The calls of one message."""
 
 
 class Discard:
@@ -71,14 +73,38 @@ class Metronome:
             self.seconds.append(now - self._handed_over)
         turn = len(self.seconds)
         if turn >= len(self.turns):
-            return ModelReply(Message(Role.ASSISTANT, ()))
-        proposed = tuple(
-            ProposedCall(f"{turn}-{number}", name, arguments)
-            for number, (name, arguments) in enumerate(self.turns[turn])
-        )
+            return _proposing(turn, ())
+        reply = _proposing(turn, self.turns[turn])
         self.before(turn)
         self._handed_over = time.perf_counter()
-        return ModelReply(Message(Role.ASSISTANT, proposed))
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """A model whose next message is told by how many there are, whoever goes on with the session.
+
+    `calls` are those of a turn, from 0; none ends the session.
+    """
+
+    calls: Callable[[int], Calls]
+    cost_usd: float = 0.0
+    name: str = "steady"
+
+    async def reply(
+        self,
+        history: Sequence[Message],
+        offered: Sequence[Operation],
+        heard: Callable[[str], Awaitable[None]],
+    ) -> ModelReply:
+        """The next message."""
+        turn = sum(message.role is Role.ASSISTANT for message in history)
+        return _proposing(turn, self.calls(turn), self.cost_usd)
+
+
+def _proposing(turn: int, calls: Calls, cost_usd: float = 0.0) -> ModelReply:
+    proposed = [ProposedCall(f"{turn}-{number}", *call) for number, call in enumerate(calls)]
+    return ModelReply(Message(Role.ASSISTANT, tuple(proposed)), cost_usd=cost_usd)
 
 
 @asynccontextmanager

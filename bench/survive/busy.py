@@ -1,13 +1,9 @@
 """A busy session for kernels that are killed: the same work, whoever goes on with it."""
 
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from pluggableharness.kernel.domain.call import ProposedCall
-from pluggableharness.kernel.domain.message import Message, ModelReply, Role
-from pluggableharness.kernel.domain.operation import Operation
+from bench.driving import Calls, Steady
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.setup import Setup
 
@@ -16,31 +12,20 @@ TURNS = 6
 _LINES = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Busy:
+def busy(mark: str) -> Steady:
     """Writes both files anew each turn, reads one and runs a command, whose line has `mark`."""
 
-    mark: str
-    name: str = "busy"
-
-    async def reply(
-        self,
-        history: Sequence[Message],
-        offered: Sequence[Operation],
-        heard: Callable[[str], Awaitable[None]],
-    ) -> ModelReply:
-        """The next message: which one is told by how many there are."""
-        turn = sum(message.role is Role.ASSISTANT for message in history)
+    def calls(turn: int) -> Calls:
         if turn >= TURNS:
-            return ModelReply(Message(Role.ASSISTANT, ()))
-        command = {"command": f": {self.mark}; sleep 0.0{turn + 1} & sleep 0.02; wait"}
-        calls = (
+            return ()
+        command = {"command": f": {mark}; sleep 0.0{turn + 1} & sleep 0.02; wait"}
+        return (
             *(("filesystem.write_file", {"path": f, "content": content(turn)}) for f in FILES),
             ("exec.bash", command),
             ("filesystem.read_file", {"path": FILES[0]}),
         )
-        proposed = [ProposedCall(f"{turn}-{n}", name, args) for n, (name, args) in enumerate(calls)]
-        return ModelReply(Message(Role.ASSISTANT, tuple(proposed)))
+
+    return Steady(calls)
 
 
 def content(version: int) -> str:

@@ -8,23 +8,20 @@ import secrets
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from bench.driving import Discard
+from bench.driving import Calls, Discard, Proposal, Steady
 from bench.survive.busy import setup
 from bench.survive.kernels import state_below, well_formed
 from bench.survive.processes import with_mark
 from bench.survive.survived import Survived
-from pluggableharness.kernel.domain.call import ProposedCall
-from pluggableharness.kernel.domain.message import Message, ModelReply, Role, Text, ToolResult
-from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.message import Message, ToolResult
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome
 from pluggableharness.kernel.domain.profile import Profile
 from pluggableharness.kernel.domain.session import SessionStatus
-from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.first_party import first_party
 from pluggableharness.kernel.kernel import Kernel, opened
 from pluggableharness.kernel.setup import Setup
@@ -44,8 +41,6 @@ _MISSING = "missing.txt"
 
 _numbers = itertools.count(1)
 
-Call = tuple[str, dict[str, Json]]
-
 
 @dataclass
 class _Tally:
@@ -55,46 +50,27 @@ class _Tally:
     faults: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Crowded:
-    """Writes, edits and reads files of its own; a root also has two sub-agents do so at once."""
+def _crowded(mark: str, *, root: bool, rounds: int = _ROUNDS, until: float = math.inf) -> Steady:
+    """Writes and reads files of its own; a root also has two sub-agents do so at once."""
+    number = next(_numbers)
 
-    mark: str
-    root: bool
-    rounds: int = _ROUNDS
-    until: float = math.inf
-    number: int = field(default_factory=lambda: next(_numbers))
-    name: str = "crowded"
+    def calls(turn: int) -> Calls:
+        over = turn >= rounds or (turn and time.monotonic() > until)
+        return () if over else list(_calls(mark, number, turn, root=root))
 
-    async def reply(
-        self,
-        history: Sequence[Message],
-        offered: Sequence[Operation],
-        heard: Callable[[str], Awaitable[None]],
-    ) -> ModelReply:
-        """The next message: which one is told by how many there are."""
-        turn = sum(message.role is Role.ASSISTANT for message in history)
-        if turn >= self.rounds or (turn and time.monotonic() > self.until):
-            return ModelReply(Message(Role.ASSISTANT, (Text(f"done {self.number}"),)))
-        calls = self._calls(turn)
-        proposed = [ProposedCall(f"{turn}-{n}", *call) for n, call in enumerate(calls)]
-        return ModelReply(Message(Role.ASSISTANT, tuple(proposed)), cost_usd=0.001)
+    return Steady(calls, cost_usd=0.001)
 
-    def _calls(self, turn: int) -> list[Call]:
-        path = f"{self.number}-{turn}.txt"
-        calls: list[Call] = [
-            ("filesystem.write_file", {"path": path, "content": f"old {turn}\n" * 50}),
-            ("filesystem.read_file", {"path": path}),
-            ("filesystem.read_file", {"path": _MISSING, "start_line": turn + 1}),
-        ]
-        if self.root:
-            calls += [
-                ("agent.spawn_subagent", {"profile": "helper", "prompt": f"{turn}.{n}"})
-                for n in range(2)
-            ]
-        if self.number % _WITH_COMMANDS == 0:
-            calls.append(("exec.bash", {"command": f": {self.mark}; wc -l < {path}"}))
-        return calls
+
+def _calls(mark: str, number: int, turn: int, *, root: bool) -> Iterator[Proposal]:
+    path = f"{number}-{turn}.txt"
+    yield "filesystem.write_file", {"path": path, "content": f"old {turn}\n" * 50}
+    yield "filesystem.read_file", {"path": path}
+    yield "filesystem.read_file", {"path": _MISSING, "start_line": turn + 1}
+    if root:
+        for n in range(2):
+            yield "agent.spawn_subagent", {"profile": "helper", "prompt": f"{turn}.{n}"}
+    if number % _WITH_COMMANDS == 0:
+        yield "exec.bash", {"command": f": {mark}; wc -l < {path}"}
 
 
 async def run(seconds: int) -> Survived:
@@ -123,13 +99,13 @@ def _setup(project: Path, mark: str) -> Setup:
     )
 
 
-def _helper(mark: str, profile: Profile) -> Crowded:
-    return Crowded(mark, root=False, rounds=2)
+def _helper(mark: str, profile: Profile) -> Steady:
+    return _crowded(mark, root=False, rounds=2)
 
 
 async def _one_after_another(kernel: Kernel, mark: str, until: float, tally: _Tally) -> None:
     while time.monotonic() < until:
-        async with kernel.session(Crowded(mark, root=True, until=until), Discard()) as session:
+        async with kernel.session(_crowded(mark, root=True, until=until), Discard()) as session:
             end = await session.run("Do your part")
         tally.counts["sessions"] += 1
         if end.status is not SessionStatus.COMPLETED:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.driving import Discard
-from bench.survive.busy import Busy, setup
+from bench.survive.busy import busy, setup
 from pluggableharness.kernel.kernel import opened
 from pluggableharness.kernel.plugins.calls import Calls
 from pluggableharness.kernel.store.file import LogFile
@@ -43,7 +43,7 @@ def main(directory: str, mark: str, acks: str, point: str, count: str) -> None:
 async def _work(directory: Path, mark: str) -> None:
     async with (
         opened(setup(directory, mark)) as kernel,
-        kernel.session(Busy(mark), Discard()) as session,
+        kernel.session(busy(mark), Discard()) as session,
     ):
         await session.run("be busy")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.driving import Discard
-from bench.survive.busy import FILES, Busy, content, fault_of, setup
+from bench.survive.busy import FILES, busy, content, fault_of, setup
 from bench.survive.doomed import POINTS
 from bench.survive.processes import with_mark
 from bench.survive.survived import Survived
@@ -156,7 +156,7 @@ async def _checked(kernel: Kernel, log: Path, acknowledged: int, mark: str, tall
     if report.rows < acknowledged:
         return f"{acknowledged} rows were acknowledged and {report.rows} are there"
     try:
-        async with kernel.resumed(log, lambda before: Busy(mark), Discard()) as (session, before):
+        async with kernel.resumed(log, lambda before: busy(mark), Discard()) as (session, before):
             tally.counts["calls left open"] += before.left is not None
             end = await session.resume(before)
     except HarnessError as error:

@@ -6,17 +6,15 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.driving import Discard
+from bench.driving import Calls, Discard, Metronome
+from bench.survive.kernels import state_below
 from bench.survive.processes import with_mark
 from bench.survive.survived import Survived
-from pluggableharness.kernel.domain.call import ProposedCall
-from pluggableharness.kernel.domain.message import Message, ModelReply, Role
 from pluggableharness.kernel.domain.news import CallEnded, CallEvent, News
-from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Progress, Success
 from pluggableharness.kernel.kernel import Kernel, opened
 from pluggableharness.kernel.plugins.spec import ProviderSpec
@@ -28,6 +26,7 @@ WITHIN_S = 1.0
 """How long after the kill the call may end."""
 
 _VICTIM = Path(__file__).with_name("victim.py")
+_CALLS: Sequence[Calls] = ([("victim.hang", {})], [("victim.ping", {})])
 
 
 async def run(count: int) -> Survived:
@@ -35,16 +34,9 @@ async def run(count: int) -> Survived:
     # Its processes carry this run's own mark, so that those of another are not taken for them.
     mark = secrets.token_hex(8)
     spec = ProviderSpec("victim", (sys.executable, "-I", str(_VICTIM), mark))
-    with tempfile.TemporaryDirectory() as name:
-        before = os.environ.get("XDG_STATE_HOME")
-        os.environ["XDG_STATE_HOME"] = name
-        try:
-            async with opened(Setup(Path(name), providers=(spec,))) as kernel:
-                kills = [await _kill(kernel) for _ in range(count)]
-        finally:
-            os.environ.pop("XDG_STATE_HOME")
-            if before is not None:
-                os.environ["XDG_STATE_HOME"] = before
+    with tempfile.TemporaryDirectory() as name, state_below(Path(name, "state")):
+        async with opened(Setup(Path(name), providers=(spec,))) as kernel:
+            kills = [await _kill(kernel) for _ in range(count)]
     waits = sorted(kill.waited_s for kill in kills)
     counts = {
         "killed": len(kills),
@@ -97,28 +89,8 @@ class _Kill:
         return "" if self.recovered else "the next call did not work"
 
 
-@dataclass
-class _Model:
-    """Proposes the call that hangs, then the one that answers, then nothing."""
-
-    name: str = "kills"
-    asked: int = 0
-
-    async def reply(
-        self,
-        history: Sequence[Message],
-        offered: Sequence[Operation],
-        heard: Callable[[str], Awaitable[None]],
-    ) -> ModelReply:
-        """The next message."""
-        names = ("victim.hang", "victim.ping")[self.asked : self.asked + 1]
-        self.asked += 1
-        calls = tuple(ProposedCall(str(self.asked), name, {}) for name in names)
-        return ModelReply(Message(Role.ASSISTANT, calls))
-
-
 async def _kill(kernel: Kernel) -> _Kill:
     watcher = _Kill()
-    async with kernel.session(_Model(), watcher) as session:
+    async with kernel.session(Metronome(_CALLS), watcher) as session:
         await session.run("survive")
     return watcher
