@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from family import LIMIT_S, Watching, Written, calls, failure, kernel, results, says
 
-from pluggableharness.kernel import kernel as kernel_module
+from pluggableharness.kernel import judging
 from pluggableharness.kernel.codec.record_facts import read_decision
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.event import EventKind
@@ -52,7 +52,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reviewers have two seconds instead of ninety."""
-    monkeypatch.setattr(kernel_module, "Doors", partial(Doors, limit_s=2.0))
+    monkeypatch.setattr(judging, "Doors", partial(Doors, limit_s=2.0))
 
 
 def judged_by(reviewer: Reviewer) -> Rule:

@@ -12,39 +12,30 @@ from functools import partial
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from pluggableharness.kernel.config.declaration import operation_digest
-from pluggableharness.kernel.config.git_config import distrust
-from pluggableharness.kernel.config.git_places import git_directories
 from pluggableharness.kernel.config.instructions import instructions
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
-from pluggableharness.kernel.domain.errors import ModelFailed, UsageError
+from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import (
     NOTHING_USED,
-    Message,
     ModelReply,
-    Role,
-    Text,
     ToolResult,
 )
-from pluggableharness.kernel.domain.operation import Kind, Operation
+from pluggableharness.kernel.domain.model_choice import ModelChoice
+from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Failure, Outcome
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.domain.verdict import Opined, Opinion, Review, Verdict
-from pluggableharness.kernel.first_party import confined
+from pluggableharness.kernel.judging import Judging
 from pluggableharness.kernel.models.answering import Answering
 from pluggableharness.kernel.models.one_call import OneCall
-from pluggableharness.kernel.models.reviewer import Doors, Unavailable, ask, unheard
-from pluggableharness.kernel.places import located, real_path
 from pluggableharness.kernel.planning import classify
 from pluggableharness.kernel.plugins.errors import left_out
-from pluggableharness.kernel.plugins.program import answer_of
 from pluggableharness.kernel.plugins.supervisor import ProviderProcesses
-from pluggableharness.kernel.policy import Asking, Explanation, Terms, explain, opinion, reviewed
-from pluggableharness.kernel.session.approvals import Approvals, Granting, Standing
+from pluggableharness.kernel.policy import Explanation
+from pluggableharness.kernel.session.approvals import SessionPolicy
 from pluggableharness.kernel.session.children import Family, Member
 from pluggableharness.kernel.session.hooks import SessionHooks, told_apart
 from pluggableharness.kernel.session.instructing import Instructing
@@ -74,12 +65,7 @@ class Kernel:
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         self._subscriptions = told_apart(setup.hooks)
-        self._confined = confined(setup.providers)
-        self._standing = Standing(setup.rules, setup.keep_grant)
-        real = (real_path(one) for one in setup.policy_files)
-        self._policy_files = setup.policy_files | frozenset(filter(None, real))
-        self._approvals: dict[str, Approvals] = {}
-        self._granting: dict[str, Granting] = {}
+        self._judging = Judging(setup, self._charge_review)
         self._logs: dict[str, EventLog] = {}
         self._running = Running()
         self._closed = False
@@ -219,27 +205,24 @@ class Kernel:
         finally:
             await self._processes.end_session(session_id)
             del self._logs[session_id]
-            self._granting.pop(session_id, None)
-            self._approvals.pop(session_id, None)
+            self._judging.end(session_id)
             await log.close()
             if not log.sequence:
                 log.path.unlink(missing_ok=True)  # nobody said a word: there is no session
 
     def _ports(self, member: Member, model: Model, record: SessionLog) -> TurnPorts:
-        approvals = self._approvals_of(member)
+        policy = self._judging.begin(member)
         return TurnPorts(
             Charged(model, lambda reply: self._charge(member, model.name, reply)),
             self._processes,
             record,
             member.frontend,
-            decide=lambda call: approvals.decide(call, self._terms(self._asking_of(member), call)),
+            decide=policy.decide,
             deadline_s=self._setup.deadline_s,
             retries=member.profile.retries,
-            locate=self._located,
-            grants=self._granting.setdefault(
-                member.session_id, approvals.under(lambda: self._terms(self._asking_of(member)))
-            ),
-            review=lambda call, review: self._review(member, call, review),
+            locate=self._judging.locate,
+            grants=policy,
+            review=partial(self._judging.review, member),
             hooks=self._hooks(member, record),
         )
 
@@ -270,12 +253,17 @@ class Kernel:
 
     def _charge(self, member: Member, model: str, reply: ModelReply) -> None:
         """Note a reply in the ledgers of those above; its own session files it itself."""
-        if reply.usage == NOTHING_USED and not reply.cost_usd:
-            return
         for above in member.above:
-            log = self._logs[above.session_id]
+            self._note_cost(above.session_id, member.session_id, model, reply)
+
+    def _charge_review(self, member: Member, model: str, reply: ModelReply) -> None:
+        """Note a reviewer's reply in the ledger of the session whose call it judged (K8)."""
+        self._note_cost(member.session_id, "review", model, reply)
+
+    def _note_cost(self, ledger: str, spender: str, model: str, reply: ModelReply) -> None:
+        if reply.usage != NOTHING_USED or reply.cost_usd:
             by = reply.message.by or model
-            log.add_cost(member.session_id, by, reply.usage, reply.cost_usd)
+            self._logs[ledger].add_cost(spender, by, reply.usage, reply.cost_usd)
 
     async def call(
         self, operation: str, arguments: JsonObject | str, frontend: Frontend
@@ -313,14 +301,21 @@ class Kernel:
         call = self._classify(operation, arguments, offered)
         if isinstance(call, RefusedCall):
             return call.failure
-        call = await self._located(call)
+        call = await self._judging.locate(call)
         if session is not None:
-            return call, self.policy(session.id).explain(call)
-        return call, explain(self._standing.rules, call, self._terms(Asking.PERSON))
+            return call, self._judging.of(session.id).explain(call)
+        return call, self._judging.explain(call)
 
-    def policy(self, session_id: str) -> Granting:
+    def policy(self, session_id: str) -> SessionPolicy:
         """The policy of a session that runs, as it stands with all that was granted (K10)."""
-        return self._granting[session_id]
+        return self._judging.of(session_id)
+
+    def go_on_with(self, session: Session, models: tuple[ModelChoice, ...]) -> None:
+        """Let these be a session's models: those of sub-agents and reviewers that have none.
+
+        Who answers the session itself is the matter of the model that it was opened with.
+        """
+        self._family.go_on_with(session.id, models)
 
     async def close(self) -> None:
         """End what runs as cancelled, and every provider process; nothing of them is left (K16).
@@ -340,48 +335,6 @@ class Kernel:
         return classify(
             proposed, offered, call_id=ulid(), context=context, deadline_s=self._setup.deadline_s
         )
-
-    async def _located(self, call: Call) -> Call:
-        """The call with what the system says of where it would work, in one look (K5a, K7)."""
-        return replace(await located(call), distrusted=distrust(call, self._confined))
-
-    def _approvals_of(self, member: Member) -> Approvals:
-        """The policy of the member's tree, which its root's first session brings (K23)."""
-        root = [member, *member.above][-1].session_id
-        return self._approvals.setdefault(root, Approvals(self._standing))
-
-    async def _review(self, member: Member, call: Call, review: Review) -> Verdict:
-        """Put a call to its reviewer, whose spend is none of the session's budget (K8)."""
-        doors = Doors(partial(self._ask_profile, member), answer_of)
-        try:
-            return reviewed(review, opinion(await ask(review.reviewer, call, doors)))
-        except Unavailable as failure:
-            return reviewed(review, Opinion(Opined.UNAVAILABLE, str(failure)))
-
-    async def _ask_profile(self, member: Member, name: str, prompt: str) -> str:
-        profile = next((one for one in self._setup.profiles if one.name == name), None)
-        if profile is None or self._setup.models is None:
-            raise ModelFailed(f"there is no agent profile '{name}' that has a model")
-        model = self._setup.models(replace(profile, models=profile.models or member.profile.models))
-        said = await model.reply((Message(Role.USER, (Text(prompt),)),), (), unheard)
-        if said.usage != NOTHING_USED or said.cost_usd:
-            log = self._logs[member.session_id]
-            by = said.message.by or model.name
-            log.add_cost("review", by, said.usage, said.cost_usd)
-        return said.message.text
-
-    def _asking_of(self, member: Member) -> Asking:
-        if member.own_act:
-            return Asking.CALLER
-        if self._setup.allow_all:
-            return Asking.ALLOW_ALL
-        return Asking.PERSON if member.frontend.attended else Asking.NOBODY
-
-    def _terms(self, asking: Asking, call: Call | None = None) -> Terms:
-        believed = self._policy_files
-        if call is None or call.operation.kind is Kind.RESOURCE:
-            believed |= git_directories(self._setup.working_directory)
-        return Terms(asking, self._setup.gate_reads, believed, operation_digest)
 
     async def _file(
         self, session_id: str, producer: Producer, kind: EventKind, version: str, payload: bytes

@@ -79,10 +79,6 @@ class Approvals:
         """Why policy's verdict on a call is what it is (F11)."""
         return explain(self.rules, call, terms)
 
-    def under(self, terms: Callable[[], Terms]) -> "Granting":
-        """The grants as one session of the tree sees them; `terms` are asked for each time."""
-        return Granting(self, terms)
-
     @property
     def count(self) -> int:
         """How many grants there are by now."""
@@ -127,11 +123,18 @@ class Approvals:
 
 
 @dataclass(frozen=True, slots=True)
-class Granting:
-    """The Grants of a turn's ports: approvals under the terms of one session."""
+class SessionPolicy:
+    """Approvals under the terms of one session: a turn's `decide`, and its Grants.
+
+    `terms` are asked for each time: who is there, and which files are believed, may change.
+    """
 
     approvals: Approvals
-    terms: Callable[[], Terms]
+    terms: Callable[[Call], Terms]
+
+    def decide(self, call: Call) -> Verdict:
+        """Policy's verdict."""
+        return self.approvals.decide(call, self.terms(call))
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -140,7 +143,7 @@ class Granting:
 
     def explain(self, call: Call) -> Explanation:
         """Why policy's verdict on a call is what it is."""
-        return self.approvals.explain(call, self.terms())
+        return self.approvals.explain(call, self.terms(call))
 
     @property
     def count(self) -> int:
@@ -149,11 +152,11 @@ class Granting:
 
     def scopes(self, call: Call) -> tuple[Scope, ...]:
         """What an allow of a call may cover."""
-        return self.approvals.scopes(call, self.terms())
+        return self.approvals.scopes(call, self.terms(call))
 
     def add(self, call: Call, scope: Scope, lasting: Lasting) -> None:
         """Let a scope of the call hold from now on. Raises GrantNotKept."""
-        self.approvals.add(call, scope, lasting, self.terms())
+        self.approvals.add(call, scope, lasting, self.terms(call))
 
     async def beyond(self, count: int) -> None:
         """Return once there are more than `count`."""
