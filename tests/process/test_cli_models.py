@@ -100,7 +100,7 @@ agent_profile "default" {{
     ("words", "expected"),
     [
         (("go",), "no model is chosen. Say which with --model PROVIDER:ID"),
-        (("go", "--model", "anthropic"), "write PROVIDER:ID"),
+        (("go", "--model", "anthropic"), "name a model as PROVIDER:ID"),
         (("go", "--model", "antropic:x"), "one of anthropic, openai, google, openai-compatible"),
         (("go", "--model", "anthropic:x"), "Set the environment variable ANTHROPIC_API_KEY"),
         (("go", "--model", "google:x"), "GOOGLE_API_KEY or GEMINI_API_KEY"),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pluggableharness.cli.choosing import Choosing
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import leave_at_once
 from pluggableharness.cli.kernel_log import log_drawn_by
@@ -27,6 +28,7 @@ from pluggableharness.kernel.frontends.keys import Keys
 from pluggableharness.kernel.frontends.terminal import Terminal
 from pluggableharness.kernel.kernel import Kernel, opened
 from pluggableharness.kernel.models.answering import Answering
+from pluggableharness.kernel.models.vendors import VendorModels
 from pluggableharness.kernel.session.session import Session
 from pluggableharness.kernel.setup import Setup
 
@@ -37,11 +39,12 @@ _LEAVING = "Ctrl-C again, Ctrl-D or /quit leaves."
 _GREETING = "Type what is to be done, or /help. Ctrl-C stops what runs, Ctrl-D leaves."
 
 
-async def converse(setup: Setup, model: Answering, resume: Path | None = None) -> int:
+async def converse(setup: Setup, models: VendorModels, resume: Path | None = None) -> int:
     """Hold a conversation, of a new session or of the one in that log; 0 when the person leaves.
 
     Raises what opening a kernel, a session and its log does.
     """
+    choosing = Choosing(setup, models, models(setup.profile))
     keys = Keys()
     terminal = Terminal(keys=keys, conversation=True)
     with _Turns() as turns, keys.quiet(), log_drawn_by(terminal.say):
@@ -50,8 +53,8 @@ async def converse(setup: Setup, model: Answering, resume: Path | None = None) -
             async with opened(setup) as kernel:
                 log = resume
                 while True:
-                    conversation = _Conversation(kernel, terminal, line, turns, setup.plan_mode)
-                    following = await _one_session(conversation, model, log)
+                    conversation = _Conversation(kernel, terminal, line, turns, choosing)
+                    following = await _one_session(conversation, log)
                     if following is None:
                         return DONE
                     log = following.log
@@ -67,11 +70,10 @@ def _prompt_line(terminal: Terminal, keys: Keys) -> PromptLine:
     return EditedLine(described, history, colour=terminal.looks.colour)
 
 
-async def _one_session(
-    conversation: "_Conversation", model: Answering, log: Path | None
-) -> GoOnWith | None:
+async def _one_session(conversation: "_Conversation", log: Path | None) -> GoOnWith | None:
     """Converse until the person leaves or goes on with another session, which is given back."""
     kernel, terminal = conversation.kernel, conversation.terminal
+    model = conversation.choosing.answering
     if log is None:
         terminal.say(_GREETING, "faint")
         begun = kernel.session(model, terminal)
@@ -154,13 +156,13 @@ def _is_cancelled() -> bool:
 
 @dataclass(slots=True)
 class _Conversation:
-    """The person in front of one session; `planning` is whether it opens in plan mode."""
+    """The person in front of one session."""
 
     kernel: Kernel
     terminal: Terminal
     line: PromptLine
     turns: _Turns
-    planning: bool
+    choosing: Choosing
     _begun: bool = False
 
     async def hold(
@@ -183,7 +185,9 @@ class _Conversation:
                 remember(history_path(os.environ), typed.strip("\n"))
                 session = await self.turns.run(_opened(opening))
                 if typed.startswith("/"):
-                    obeyed = SlashCommands(self.kernel, session, self.terminal, self._read)
+                    obeyed = SlashCommands(
+                        self.kernel, session, self.terminal, self._read, self.choosing
+                    )
                     if (outcome := await obeyed.obey(typed)) is not None:
                         return outcome if isinstance(outcome, GoOnWith) else None
                 else:
@@ -196,7 +200,8 @@ class _Conversation:
 
     async def _ask(self, opening: "asyncio.Future[Session]") -> str | None:
         """The next line; a session that cannot be opened is not waited for a line to tell."""
-        planning = opening.result().mode.plan if opening.done() else self.planning
+        opens_so = self.choosing.setup.plan_mode
+        planning = opening.result().mode.plan if opening.done() else opens_so
         reading = asyncio.ensure_future(self._read(_PLANNING if planning else _LABEL))
         try:
             both: tuple[asyncio.Future[Any], ...] = (reading, opening)

@@ -108,9 +108,9 @@ async def _run(options: argparse.Namespace) -> int:
         prompt = await with_piped(prompt, sys.stdin)
     async with vendor_models(os.environ) as models:
         setup = with_models(directory, profile, options.model, models)
-        model = models(setup.profile)
         if not prompt:
-            return await converse(as_asked(options, setup), model)
+            return await converse(as_asked(options, setup), models)
+        model = models(setup.profile)
         async with meanwhile(model.prepare()):
             return await _session(options, setup, model, prompt)
 

@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 from pluggableharness.cli.arguments import read_arguments
+from pluggableharness.cli.choosing import Choosing
 from pluggableharness.cli.explaining import explained
 from pluggableharness.cli.sessions.finding import find_log
 from pluggableharness.cli.tools import first_sentence
@@ -29,7 +30,7 @@ COMMANDS = {
     "/tools": ("", "what the model may call now"),
     "/policy": ("[OPERATION NAME=VALUE ...]", "the rules and grants, or why a call is judged so"),
     "/cost": ("", "what is spent, and what is left"),
-    "/model": ("", "which model answers"),
+    "/model": ("[PROVIDER:ID]", "which model answers and which could; or let another answer"),
     "/resume": ("[ID]", "go on with another session of this folder"),
     "/quit": ("", "leave; the session can be resumed"),
 }
@@ -61,6 +62,7 @@ class SlashCommands:
     session: Session
     terminal: Terminal
     ask: Ask
+    choosing: Choosing
 
     async def obey(self, typed: str) -> GoOnWith | Leave | None:
         """Do what a line says, and say what came of it; None to go on with this session."""
@@ -109,14 +111,15 @@ class SlashCommands:
         )
 
     def _model(self, given: str) -> None:
-        """Say which model answers. Raises UsageError for a name: one session has one model."""
-        name = self.session.ports.model.name
-        if given and given != name:
-            raise UsageError(
-                f"{name} answers, and stays. To go on with another, leave and run: harness run "
-                f"--resume {self.session.id} --model {given}"
-            )
-        self.terminal.say(name)
+        """Say which models there are, or let the named one answer. Raises UsageError."""
+        if not given:
+            self.terminal.table(list(self.choosing.listed()), "key")
+            return
+        choices = self.choosing.choose(given)
+        self.kernel.go_on_with(self.session, choices)
+        fallbacks = " or ".join(one.name for one in choices[1:])
+        behind = f"; when it cannot, {fallbacks} does" if fallbacks else ""
+        self.terminal.say(f"{choices[0].name} answers from the next prompt on{behind}")
 
     def _tools(self) -> None:
         rows = [

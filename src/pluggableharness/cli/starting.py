@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from pluggableharness.cli.choosing import named
 from pluggableharness.cli.exits import BOUNDED, DENIED, DONE, FAILED
 from pluggableharness.cli.kernel_log import log_drawn_by
 from pluggableharness.cli.places import working_directory
@@ -41,16 +42,10 @@ def with_models(
 
 
 def as_recorded(recorded: str, own: tuple[ModelChoice, ...]) -> tuple[ModelChoice, ...]:
-    """The models that go on with a session; `own` are those of its profile.
-
-    A model that the profile has keeps the address and the key that stand there.
-    """
+    """The models that go on with a session; `own` are those of its profile."""
     if recorded.partition(":")[0] not in {vendor.value for vendor in Vendor}:
         return own  # a script, or nobody
-    known = [one for one in own if one.name == recorded]
-    if known and known[0] is own[0]:
-        return own
-    return (known[0],) if known else (model_choice(recorded),)
+    return named(recorded, own)
 
 
 def with_script(script: Script, directory: str, profile: str) -> Setup:

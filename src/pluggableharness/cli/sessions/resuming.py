@@ -63,9 +63,9 @@ async def resume(session: str, options: argparse.Namespace) -> int:
         options.prompt = await with_piped(options.prompt, sys.stdin)
     async with vendor_models(os.environ) as models:
         setup = with_models(directory, profile, options.model, models, meta.get("model", ""))
-        model = models(setup.profile)
         if talks:
-            return await converse(as_asked(options, setup), model, log)
+            return await converse(as_asked(options, setup), models, log)
+        model = models(setup.profile)
         async with meanwhile(model.prepare()):
             return await _to_its_end(options, log, setup, lambda before: model)
 

@@ -86,6 +86,10 @@ class Answering:
         """That of the first."""
         return self.candidates[0].name
 
+    def give_way_to(self, other: "Answering") -> None:
+        """Let the candidates of another answer from the next message on."""
+        self.candidates, self._reached, self._down = other.candidates, set(), {}
+
     async def prepare(self) -> None:
         """Load what the first candidate needs, which takes seconds, before it is asked: while
         providers start, say, or a person still types."""

@@ -58,7 +58,7 @@ def model_choice(written: str) -> ModelChoice:
     vendor = next((one for one in Vendor if one.value == provider), None)
     if vendor is None or not model:
         raise UsageError(
-            f"--model {written}: write PROVIDER:ID, where PROVIDER is one of {VENDORS}, such as "
+            f"{written}: name a model as PROVIDER:ID, where PROVIDER is one of {VENDORS}, such as "
             "openai-compatible:qwen3"
         )
     return ModelChoice(vendor, model)

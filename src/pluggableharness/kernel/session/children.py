@@ -14,6 +14,7 @@ from typing import Final
 from pluggableharness.kernel.domain.child import ChildEnd, ChildRefused, ChildRequest
 from pluggableharness.kernel.domain.errors import HarnessError
 from pluggableharness.kernel.domain.identity import ulid
+from pluggableharness.kernel.domain.model_choice import ModelChoice
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory
 from pluggableharness.kernel.domain.profile import Profile
@@ -124,6 +125,11 @@ class Family:
         """The calls that wait for a session to end (P23)."""
         member = self._members.get(session_id)
         return frozenset() if member is None else member.ancestors
+
+    def go_on_with(self, session_id: str, models: tuple[ModelChoice, ...]) -> None:
+        """Let other models be the session's own, and of what it starts from now on."""
+        member = self._members[session_id]
+        member.profile = replace(member.profile, models=models)
 
     async def run(self, request: ChildRequest) -> ChildEnd:
         """Run a child to its end; beyond its parent's cap it waits its turn (K24).
