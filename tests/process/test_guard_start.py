@@ -145,3 +145,12 @@ async def test_a_start_that_is_cancelled_leaves_nothing(word: str) -> None:
     with pytest.raises(asyncio.CancelledError):
         await starting
     assert not with_word(word)
+
+
+@pytest.mark.req("K16")
+@pytest.mark.parametrize("argv", [[], ["true\0"], ["no-such-program"]])
+async def test_what_cannot_be_started_leaves_no_descriptor_behind(argv: list[str]) -> None:
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises((ValueError, OSError)):
+        await start(argv, stdout=subprocess.PIPE)
+    assert os.listdir("/proc/self/fd") == before

@@ -52,15 +52,15 @@ async def start(
     """
     lifeline_r, lifeline_w = os.pipe()
     status_r, status_w = os.pipe()
-    command_line = guarded(
-        argv,
-        lifeline=lifeline_r,
-        status=status_w,
-        grace_s=grace_s,
-        confinement=confinement,
-        folder=folder,
-    )
     try:
+        command_line = guarded(
+            argv,
+            lifeline=lifeline_r,
+            status=status_w,
+            grace_s=grace_s,
+            confinement=confinement,
+            folder=folder,
+        )
         guard = subprocess.Popen(  # noqa: ASYNC220 - a vfork and an exec; see the module's docstring
             command_line,
             stdin=stdin,
@@ -78,15 +78,7 @@ async def start(
         os.close(lifeline_r)
         os.close(status_w)
     process = GuardedProcess(guard, argv[0], lifeline_w, status_r)
-    try:
-        await process.started()
-    except BaseException:
-        process.stop()
-        await process.gone()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
-        raise
+    await process.started()
     return process
 
 
@@ -111,8 +103,19 @@ class GuardedProcess:
         self._loop.add_reader(status, self._on_status)
 
     async def started(self) -> None:
-        """Wait until the command runs; raises as `start` does."""
-        await asyncio.shield(self._started)
+        """Wait until the command runs; where it does not, or nobody waits, nothing is left of it.
+
+        Raises as `start` does.
+        """
+        try:
+            await asyncio.shield(self._started)
+        except BaseException:
+            self.stop()
+            await self.gone()
+            for stream in (self.stdin, self.stdout, self.stderr):
+                if stream is not None:
+                    stream.close()
+            raise
 
     async def ended(self) -> Ending:
         """Wait until the command itself has ended; what it left behind may still be ending.
