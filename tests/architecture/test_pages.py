@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 import shlex
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -83,6 +84,39 @@ def test_a_page_of_the_reference_is_what_the_code_says(name: str, page: Callable
 def test_what_help_prints_fits_a_terminal() -> None:
     helps = re.findall(r"```text\n(.*?)```", PAGES["command-line.md"](), re.DOTALL)
     assert [line for shown in helps for line in shown.splitlines() if len(line) > 80] == []
+
+
+def in_source(name: str) -> bool:
+    """Whether a module or a folder of ours ends in that name."""
+    return any(
+        f"/{path.relative_to(ROOT)}".endswith((f"/{name}", f"/{name}.py"))
+        for folder in ("src", "tests", "bench", "scripts")
+        for path in (ROOT / folder).rglob("*")
+    )
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs/design").glob("*.md"))], ids=named
+)
+def test_every_module_that_a_note_names_is_there(page: Path) -> None:
+    text = page.read_text("utf-8")
+    modules = re.findall(r"`([\w/.]+\.py)`", text)
+    for table in re.findall(r"^\| module \|.*?\n\n", text, re.DOTALL | re.MULTILINE):
+        for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
+            modules += re.findall(r"`([\w/]+)`", cell)
+    assert [name for name in modules if not in_source(name)] == []
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    wanted = [
+        *project["project"]["dependencies"],
+        *(one for extra in project["project"]["optional-dependencies"].values() for one in extra),
+        *(one for group in project["dependency-groups"].values() for one in group),
+    ]
+    names = {re.match(r"[\w-]+", one)[0] for one in wanted}  # type: ignore[index]
+    text = (ROOT / "docs/design/dependencies.md").read_text("utf-8")
+    assert {name for name in names if f"`{name}`" not in text} == set()
 
 
 def test_every_design_note_is_in_their_index() -> None:
