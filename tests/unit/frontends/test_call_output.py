@@ -145,7 +145,7 @@ async def test_a_list_is_one_item_a_line_in_a_pipe() -> None:
 
 async def test_a_payload_without_a_main_part_is_named_values() -> None:
     out, err = await Piped().hears(ended({"task": {"id": "t1"}, "done": True}))
-    assert out == b'task: {"id": "t1"}\ndone: true\n'
+    assert out == b'done: true\ntask: {"id": "t1"}\n'
     assert err == b""
 
 

@@ -113,7 +113,8 @@ class CallOutput:
             self._out.write(as_lines(payload[name]))
 
     def _values(self, values: JsonObject, outlet: Outlet) -> None:
-        for name, value in values.items():
+        # By name: a payload comes as a map, whose order the wire does not keep.
+        for name, value in sorted(values.items()):
             if value is not None:
                 outlet.write(f"{shown(name)}: {value_line(value, outlet.encoding)}\n")
 
