@@ -12,7 +12,7 @@ from typing import Final
 from pluggableharness.kernel.config.git_repository import Use, git_runs
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.policy import Command, shell_view
-from pluggableharness.kernel.policy.shell.options import names
+from pluggableharness.kernel.policy.shell.words import names
 from pluggableharness.kernel.policy.subjects import command_line, paths
 
 _MOST_PLACES: Final = 32

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pluggableharness.kernel.policy.shell.options import names
+from pluggableharness.kernel.policy.shell.words import names
 
 _ANY: Final = frozenset(["*"])
 

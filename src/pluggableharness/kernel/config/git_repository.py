@@ -15,7 +15,7 @@ from typing import Final, assert_never
 
 from pluggableharness.kernel.config import git_index, git_keys
 from pluggableharness.kernel.config.files import opened
-from pluggableharness.kernel.policy.shell.options import names
+from pluggableharness.kernel.policy.shell.words import names
 
 _LARGEST_CONFIG: Final = 1 << 20
 _LARGEST_INDEX: Final = 64 << 20

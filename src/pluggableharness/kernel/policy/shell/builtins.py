@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from pluggableharness.kernel.policy.shell.options import names
-from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word
+from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word, names
 
 LOOKED_THROUGH: Final = names("command builtin exec")
 NOT_PLAIN: Final = names(

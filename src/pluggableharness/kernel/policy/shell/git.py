@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pluggableharness.kernel.policy.shell.options import Judged, Shape, judged, names
-from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word
+from pluggableharness.kernel.policy.shell.options import Judged, Shape, judged
+from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word, names
 
 _HARMLESS_GLOBAL: Final = frozenset(
     ["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--version", "--help"]

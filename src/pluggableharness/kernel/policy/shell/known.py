@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from pluggableharness.kernel.policy.shell.options import Shape, Targets, names
+from pluggableharness.kernel.policy.shell.options import Shape, Targets
+from pluggableharness.kernel.policy.shell.words import names
 
 _REMOTE: Final = re.compile(r":")
 _LINKS: Final = re.compile(r"extld|plugin")
@@ -52,7 +53,7 @@ _PYTHON: Final = Shape(
     script=True,
     starts=frozenset(["-m"]),
 )
-_COMPILER: Final = Shape(
+COMPILER: Final = Shape(
     valued=names("-I -L -D -U -l -x -isystem -include -iquote -MT -MQ -target -arch -T"),
     writes=names("-o* -MF -dumpdir -dumpbase"),
     runs=names(
@@ -234,7 +235,6 @@ OTHERS: Final[Mapping[str, Shape]] = {
 COMPILERS: Final = re.compile(
     r"(?:[a-z0-9_]+-)*(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|cpp|gfortran)(?:-[0-9.]+)?"
 )
-COMPILER: Final = _COMPILER
 
 _MODES_OF_TAR: Final = (
     "-x -t -v -z -j -J -a -k -m -O -p -P -h -l -o -S -w -U -W "

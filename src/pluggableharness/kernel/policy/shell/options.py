@@ -11,12 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import assert_never
 
-from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word
-
-
-def names(text: str) -> frozenset[str]:
-    """The words of a text: long sets of names are read more easily as prose."""
-    return frozenset(text.split())
+from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word, names
 
 
 class Targets(Enum):

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from pluggableharness.kernel.policy.shell.options import Shape, Targets, names
+from pluggableharness.kernel.policy.shell.options import Shape, Targets
+from pluggableharness.kernel.policy.shell.words import names
 
 
 def _reads(flags: str = "", valued: str = "", *, writes: str = "", runs: str = "") -> Shape:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from pluggableharness.kernel.policy.shell.options import names
-from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word, word
+from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word, names, word
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

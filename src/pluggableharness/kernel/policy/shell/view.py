@@ -5,7 +5,6 @@ from functools import lru_cache
 from posixpath import join
 
 from pluggableharness.kernel.policy.shell.programs import (
-    Inner,
     given_code,
     inside,
     may_wrap,
@@ -14,6 +13,7 @@ from pluggableharness.kernel.policy.shell.programs import (
 )
 from pluggableharness.kernel.policy.shell.tree import Simple, simple_commands
 from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word
+from pluggableharness.kernel.policy.shell.wrappers import Inner
 
 _MOST_CHARACTERS = 10_000
 _MOST_NESTED = 5

@@ -9,6 +9,11 @@ _ESCAPED_IN_DOUBLE = frozenset('$`"\\')
 _AFTER_LITERAL_DOLLAR = frozenset('" )|')
 
 
+def names(text: str) -> frozenset[str]:
+    """The words of a text: long sets of names are read more easily as prose."""
+    return frozenset(text.split())
+
+
 class NotUnderstood(Exception):
     """Why a command line is not understood for certain."""
 
