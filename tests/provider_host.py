@@ -83,7 +83,7 @@ class Kernel(kernel_pb2_grpc.KernelCallbackServiceServicer):
 
 
 def _call_id(context: Any) -> str:
-    metadata = dict(context.invocation_metadata())
+    metadata: dict[str, str] = dict(context.invocation_metadata())
     return metadata.get("pluggableharness-call-id", "")
 
 
@@ -134,7 +134,7 @@ def tool_call(
     working_directory: str = "/",
 ) -> tool_pb2.ToolCall:
     struct = struct_pb2.Struct()
-    json_format.ParseDict(arguments or {}, struct)
+    json_format.ParseDict(dict(arguments or {}), struct)
     return tool_pb2.ToolCall(
         id=call_id,
         tool_name=tool,
@@ -174,6 +174,7 @@ async def hosted(
     """Run a provider program under a host until the block ends."""
     variables = plugin_environment(os.environ, str(socket_dir or ""), environment or {})
     process = await launch(program, variables)
+    assert process.stdout is not None and process.stderr is not None
     stderr: list[bytes] = []
     reading = asyncio.create_task(_collect(process.stderr, stderr))
     try:
@@ -192,9 +193,10 @@ async def hosted(
             )
             async with contextlib.AsyncExitStack() as stack:
                 if with_kernel:
+                    assert socket_dir is not None, "a kernel's socket needs a directory"
                     host.kernel = await stack.enter_async_context(_kernel(channel, socket_dir))
                 struct = struct_pb2.Struct()
-                json_format.ParseDict(configuration or {}, struct)
+                json_format.ParseDict(dict(configuration or {}), struct)
                 await host.tools.Configure(tool_pb2.ConfigureRequest(config=struct))
                 yield host
     finally:

@@ -5,7 +5,6 @@ import ctypes
 import os
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pluggableharness.sdk import Context, Doc, ExecutionFailed, Provider, Secret
@@ -86,7 +85,9 @@ async def broken(
         await ctx.exit_status(0)
         await ctx.exit_status(1)
     if how == "cancel":
-        asyncio.current_task().cancel()
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
         await asyncio.sleep(0)
     if how == "die":
         os._exit(3)
@@ -165,4 +166,3 @@ async def calls_back(ctx: Context[Settings], how: str) -> dict[str, Any]:
 if __name__ == "__main__":
     print("a library says hello at import")
     provider.serve()
-    Path("never-reached").touch()

@@ -34,8 +34,10 @@ async def test_under_mutual_tls_the_host_alone_is_let_in(tmp_path: Path, known: 
     process = await launch(
         CHATTY, plugin_environment(os.environ, str(tmp_path), {"PLUGIN_CLIENT_CERT": pem})
     )
+    assert process.stdout is not None
     async with asyncio.timeout(WAIT):
         handshake = parse_handshake(await process.stdout.readline())
+    assert handshake.server_certificate is not None
     try:
         context = ssl.create_default_context(
             cadata=ssl.DER_cert_to_PEM_cert(handshake.server_certificate)

@@ -35,7 +35,8 @@ async def test_a_cancelled_call_reports_through_emit_what_it_had_done(
 @pytest.mark.req("P32", "P31", "K28")
 async def test_log_entries_travel_in_batches_under_the_calls_id(kernel_host: Any) -> None:
     await kernel_host.result("calls_back", how="log")
-    entries, requests = [], 0
+    entries: list[log_pb2.LogEntry] = []
+    requests = 0
     async with asyncio.timeout(WAIT):
         while len(entries) < 501:
             request, call_id = await kernel_host.kernel.logged.get()

@@ -43,6 +43,7 @@ async def test_one_line_is_all_that_the_real_stdout_ever_carries(tmp_path: Path)
         assert "\ncareless\n" in heard
         assert "a library says hello at import" in heard
         assert await host.shut_down() == 0
+        assert host.process.stdout is not None
         assert await host.process.stdout.read() == b""
 
 

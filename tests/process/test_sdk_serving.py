@@ -48,7 +48,9 @@ async def test_two_processes_give_the_same_schema_byte_for_byte(tmp_path: Path) 
         directory = tmp_path / str(number)
         directory.mkdir()
         async with hosted(CHATTY, directory, environment={"PYTHONHASHSEED": str(number)}) as host:
-            raw = host.channel.unary_unary("/pluggableharness.tool.v1.ToolService/GetSchema")
+            raw: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = host.channel.unary_unary(
+                "/pluggableharness.tool.v1.ToolService/GetSchema"
+            )
             answers.append(await raw(b""))
     assert answers[0] == answers[1]
 
@@ -232,7 +234,7 @@ async def test_a_preview_that_cannot_be_made_says_why(
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await preview(host, tool, **arguments)
     assert refused.value.code() is grpc.StatusCode[code]
-    assert refused.value.details().startswith(message)
+    assert str(refused.value.details()).startswith(message)
     assert await end(host, "shutdown") == 0
     assert b"Traceback" not in b"".join(host.stderr)
 

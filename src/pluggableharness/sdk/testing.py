@@ -96,6 +96,12 @@ class Outcome:
         last = self.events[-1] if self.events else None
         return last if isinstance(last, Failure) else None
 
+    @property
+    def failure(self) -> Failure:
+        """The failure. Fails the test when the call has none."""
+        assert self.error is not None, f"the call did not fail: {self.events}"
+        return self.error
+
     def output(self, stream: str | None = None) -> bytes:
         """Return the output chunks joined, of one stream or of both in order."""
         chunks = (event for event in self.events if isinstance(event, OutputChunk))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pluggableharness.wire.structs import MAX_EXACT_INTEGER, from_struct, to_struct
 
 numbers = st.integers(-MAX_EXACT_INTEGER, MAX_EXACT_INTEGER) | st.floats(-1e15, 1e15)
-texts = st.text(st.characters(exclude_categories=("Cs",)))
+texts = st.text(st.characters(exclude_categories=["Cs"]))
 json_values = st.recursive(
     st.none() | st.booleans() | numbers | texts,
     lambda inner: st.lists(inner) | st.dictionaries(texts, inner),

@@ -55,10 +55,10 @@ def nothing_ran() -> None:
 
 async def refused(**arguments: Any) -> Any:
     async with opened(provider) as tool:
-        error = (await tool("read", **arguments)).error
-    assert error is not None
+        error = (await tool("read", **arguments)).failure
     assert error.category is Category.INVALID_ARGUMENTS
     assert not ran
+    assert error.details is not None
     assert error.message == "; ".join(error.details["violations"])
     return error.details["violations"]
 
@@ -168,7 +168,7 @@ async def test_a_parameter_that_may_be_none_needs_no_default() -> Any:
 @pytest.mark.req("P8")
 async def test_an_operation_that_the_provider_does_not_have_is_not_found() -> None:
     async with opened(provider) as tool:
-        error = (await tool("raed")).error
+        error = (await tool("raed")).failure
     assert error.category is Category.NOT_FOUND
     assert error.message == "sample has no operation 'raed'; it has: read"
 
@@ -183,7 +183,7 @@ async def test_an_operation_without_parameters_refuses_any_argument() -> Any:
 
     async with opened(tool_provider) as tool:
         assert (await tool("show")).payload == {}
-        assert (await tool("show", a=1)).error.message == "a: is unknown; known are none at all"
+        assert (await tool("show", a=1)).failure.message == "a: is unknown; known are none at all"
 
 
 def test_settings_take_lists_by_default_factory() -> None:

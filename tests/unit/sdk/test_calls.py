@@ -24,7 +24,7 @@ from pluggableharness.sdk import (
     ToolFailure,
 )
 from pluggableharness.sdk.render import Action, Group, Table, Text
-from pluggableharness.sdk.testing import ExitStatus, Failure, OutputChunk, opened
+from pluggableharness.sdk.testing import ExitStatus, Failure, Outcome, OutputChunk, opened
 
 WAIT = 5.0
 SECRET = "hunter2-s3cret"
@@ -35,14 +35,14 @@ class Settings:
     token: Annotated[str, Secret] = ""
 
 
-def provider_of(function: Any, **traits: Any) -> Any:
+def provider_of(function: Any, **traits: Any) -> Provider[Settings]:
     provider = Provider("sample", settings=Settings, version="1")
     function.__doc__ = "Act."
     provider.resource(risk="low", name="act", **traits)(function)
     return provider
 
 
-async def outcome_of(function: Any, *, settings: Any = None, **traits: Any) -> Any:
+async def outcome_of(function: Any, *, settings: Any = None, **traits: Any) -> Outcome:
     async with opened(provider_of(function, **traits), settings=settings) as tool:
         return await tool("act")
 
@@ -89,10 +89,10 @@ async def test_any_other_exception_is_unknown_and_says_what_it_was_without_a_tra
         outcome = await tool("act")
         assert (await tool("act", fail=False)).payload == {}
         (entry,) = tool.logged
-    assert outcome.error.category is Category.UNKNOWN
-    assert outcome.error.message == f"{type(error).__name__}: {error}"
-    assert outcome.error.details is None
-    assert not outcome.error.retryable
+    assert outcome.failure.category is Category.UNKNOWN
+    assert outcome.failure.message == f"{type(error).__name__}: {error}"
+    assert outcome.failure.details is None
+    assert not outcome.failure.retryable
     assert entry.level == "error"
     assert "Traceback" in entry.fields["traceback"]
 
@@ -190,6 +190,19 @@ async def test_a_secret_of_an_earlier_configuration_stays_masked() -> Any:
         assert (await running).payload == {"seen": "[secret]"}
 
 
+async def test_a_test_that_expects_the_other_end_of_a_call_is_told_what_came() -> None:
+    async def act(ctx: Context[Settings], fail: bool) -> dict[str, Any]:
+        if fail:
+            raise NotFound("nothing there")
+        return {"count": 3}
+
+    async with opened(provider_of(act)) as tool:
+        with pytest.raises(AssertionError, match=r"did not fail.*'count': 3"):
+            _ = (await tool("act", fail=False)).failure
+        with pytest.raises(AssertionError, match=r"has no result.*nothing there"):
+            _ = (await tool("act", fail=True)).payload
+
+
 @pytest.mark.req("P31")
 async def test_too_short_a_secret_does_not_mutilate_everything() -> Any:
     async def act(ctx: Context[Settings]) -> dict[str, Any]:
@@ -219,7 +232,7 @@ async def test_a_call_without_an_absolute_directory_never_falls_back_to_the_prov
 
     async with opened(provider_of(act)) as tool:
         tool._cwd = directory
-        error = (await tool("act")).error
+        error = (await tool("act")).failure
     assert error.category is Category.EXECUTION_FAILED
     assert "expected an absolute path" in error.message
 
@@ -244,8 +257,8 @@ async def test_a_cancelled_function_cleans_up_and_reports_what_it_had_done() -> 
         outcome = await call.cancel()
     assert cleaned == [True]
     assert outcome.cancelled
-    assert outcome.error.category is Category.CANCELLED
-    assert outcome.error.details == {"written": ["a.txt"]}
+    assert outcome.failure.category is Category.CANCELLED
+    assert outcome.failure.details == {"written": ["a.txt"]}
 
 
 @pytest.mark.req("P25", "P26")
@@ -341,7 +354,7 @@ async def test_without_a_kernel_run_session_says_so() -> Any:
         return {}
 
     outcome = await outcome_of(act)
-    assert outcome.error.category is Category.UNKNOWN
+    assert outcome.failure.category is Category.UNKNOWN
     assert isinstance(outcome.exception, KernelUnavailable)
 
 

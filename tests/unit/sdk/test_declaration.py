@@ -17,6 +17,7 @@ from pluggableharness.sdk import (
     Pattern,
     Provider,
 )
+from pluggableharness.sdk.operation import Operation
 from pluggableharness.sdk.schemas import schema_of
 from pluggableharness.wire.schema_pb2 import Schema, SchemaType
 
@@ -49,11 +50,11 @@ class Done:
 
 
 @pytest.fixture
-def provider() -> Any:
+def provider() -> Provider[None]:
     return Provider("sample", version="1")
 
 
-def declared(provider: Any) -> Any:
+def declared(provider: Provider[None]) -> Operation[..., Done]:
     @provider.data_source()
     async def sample(
         ctx: Context[None],
@@ -80,7 +81,7 @@ def declared(provider: Any) -> Any:
 
 
 @pytest.mark.req("P1", "P6", "P32")
-def test_the_input_schema_is_derived_from_the_parameters(provider: Any) -> None:
+def test_the_input_schema_is_derived_from_the_parameters(provider: Provider[None]) -> None:
     schema = schema_of(declared(provider).arguments)
     edit = Schema(
         type=OBJECT,
@@ -125,7 +126,7 @@ def test_the_input_schema_is_derived_from_the_parameters(provider: Any) -> None:
 
 
 @pytest.mark.req("P1", "P6", "P32")
-def test_the_output_schema_requires_what_can_never_be_left_out(provider: Any) -> None:
+def test_the_output_schema_requires_what_can_never_be_left_out(provider: Provider[None]) -> None:
     schema = schema_of(declared(provider).result)
     assert schema.required == ["path", "count", "ratio", "tags"]
     assert set(schema.properties) == {"path", "count", "ratio", "note", "tags", "extra"}
@@ -133,52 +134,59 @@ def test_the_output_schema_requires_what_can_never_be_left_out(provider: Any) ->
 
 
 @pytest.mark.req("P1")
-def test_the_description_is_the_docstring_without_its_indentation(provider: Any) -> None:
+def test_the_description_is_the_docstring_without_its_indentation(provider: Provider[None]) -> None:
     assert declared(provider).description == "Do a sample thing.\n\nOn several lines."
 
 
 @pytest.mark.req("P5")
 def test_a_resource_is_exclusive_and_a_data_source_safe_unless_declared_otherwise(
-    provider: Any,
+    provider: Provider[None],
 ) -> None:
     @provider.data_source()
-    async def reading(ctx: Context[None]) -> Done:
+    async def reading(ctx: Context[None]) -> dict[str, Any]:
         """Read."""
+        return {}
 
     @provider.resource(risk="low")
-    async def writing(ctx: Context[None]) -> Done:
+    async def writing(ctx: Context[None]) -> dict[str, Any]:
         """Write."""
+        return {}
 
     @provider.interactive()
-    async def asking(ctx: Context[None]) -> Done:
+    async def asking(ctx: Context[None]) -> dict[str, Any]:
         """Ask."""
+        return {}
 
     assert reading.traits.safe
     assert not writing.traits.safe
     assert list(provider.operations) == ["reading", "writing", "asking"]
 
 
-def test_an_operation_can_have_another_name_than_its_function(provider: Any) -> None:
+def test_an_operation_can_have_another_name_than_its_function(provider: Provider[None]) -> None:
     @provider.data_source(name="other-name_2")
-    async def original(ctx: Context[None]) -> Done:
+    async def original(ctx: Context[None]) -> dict[str, Any]:
         """Read."""
+        return {}
 
     assert original.name == "other-name_2"
     assert provider.operations == {"other-name_2": original}
 
 
-async def test_an_operation_can_still_be_called_as_the_function_that_it_is(provider: Any) -> Any:
+async def test_an_operation_can_still_be_called_as_the_function_that_it_is(
+    provider: Provider[None],
+) -> None:
     @provider.data_source()
     async def double(ctx: Context[None], number: int) -> dict[str, Any]:
         """Double."""
         return {"number": 2 * number}
 
-    assert await double(None, 3) == {"number": 6}
+    unused: Any = None
+    assert await double(unused, 3) == {"number": 6}
 
 
 @pytest.mark.req("P29", "P30")
-def test_a_preview_is_async_and_a_render_is_not(provider: Any) -> None:
-    operation = declared(provider)
+def test_a_preview_is_async_and_a_render_is_not(provider: Provider[None]) -> None:
+    operation: Any = declared(provider)
 
     def plain(*anything: object) -> None: ...
 
@@ -212,15 +220,16 @@ def test_a_providers_version_is_that_of_its_distribution() -> None:
 Path = Annotated[str, Doc("Some file")]
 
 
-def test_the_outermost_description_is_the_one_that_counts(provider: Any) -> None:
+def test_the_outermost_description_is_the_one_that_counts(provider: Provider[None]) -> None:
     @provider.data_source()
     async def read(
         ctx: Context[None],
         a: Path,
         b: Annotated[Path, Doc("This file")],
         c: Annotated[Path | None, Doc("That file")] = None,
-    ) -> Done:
+    ) -> dict[str, Any]:
         """Read."""
+        return {}
 
     described = {name: shape.description for name, shape in read.arguments.properties.items()}
     assert described == {"a": "Some file", "b": "This file", "c": "That file"}

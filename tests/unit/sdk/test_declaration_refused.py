@@ -13,12 +13,17 @@ class Done:
     path: str
 
 
+async def write(ctx: Context[None]) -> Done:
+    """Write."""
+    return Done("")
+
+
 @pytest.fixture
-def provider() -> Any:
+def provider() -> Provider[None]:
     return Provider("sample", version="1")
 
 
-def problems(provider: Any, function: Any, **traits: Any) -> Any:
+def problems(provider: Provider[None], function: Any, **traits: Any) -> tuple[str, ...]:
     """Declare a resource and return what was refused."""
     with pytest.raises(DeclarationError) as refused:
         provider.resource(**{"risk": "low", **traits})(function)
@@ -28,7 +33,7 @@ def problems(provider: Any, function: Any, **traits: Any) -> Any:
 
 
 @pytest.mark.req("P2")
-def test_every_mistake_of_a_declaration_is_told_at_once(provider: Any) -> None:
+def test_every_mistake_of_a_declaration_is_told_at_once(provider: Provider[None]) -> None:
     def broken(ctx, a, b: bytes, *c: int, **d: str):  # type: ignore[no-untyped-def]
         pass
 
@@ -50,51 +55,47 @@ def test_every_mistake_of_a_declaration_is_told_at_once(provider: Any) -> None:
 
 @pytest.mark.req("P2")
 @pytest.mark.parametrize("risk", ["", "unspecified", "LOW", "read_only"])
-def test_a_resource_has_one_of_four_risks(provider: Any, risk: Any) -> None:
-    async def write(ctx: Context[None]) -> Done:
-        """Write."""
-
+def test_a_resource_has_one_of_four_risks(provider: Provider[None], risk: Any) -> None:
     (problem,) = problems(provider, write, risk=risk)
     assert "a resource has one of low, moderate, high, critical" in problem
 
 
 @pytest.mark.req("P2")
 @pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan")])
-def test_a_default_timeout_is_a_positive_number_of_seconds(provider: Any, seconds: Any) -> None:
-    async def write(ctx: Context[None]) -> Done:
-        """Write."""
-
+def test_a_default_timeout_is_a_positive_number_of_seconds(
+    provider: Provider[None], seconds: Any
+) -> None:
     (problem,) = problems(provider, write, default_timeout=seconds)
     assert problem.startswith("its default_timeout is")
 
 
 @pytest.mark.req("P3")
 @pytest.mark.parametrize("kind", ["data_source", "interactive"])
-def test_only_a_resource_can_say_that_it_ends_the_turn(provider: Any, kind: Any) -> None:
+def test_only_a_resource_can_say_that_it_ends_the_turn(provider: Provider[None], kind: Any) -> None:
     with pytest.raises(TypeError, match="terminates_turn"):
         getattr(provider, kind)(terminates_turn=True)
 
 
 @pytest.mark.req("P4")
 @pytest.mark.parametrize("trait", [{"safe": True}, {"key_fields": ["path"]}])
-def test_an_interactive_operation_cannot_declare_concurrency(provider: Any, trait: Any) -> None:
+def test_an_interactive_operation_cannot_declare_concurrency(
+    provider: Provider[None], trait: Any
+) -> None:
     with pytest.raises(TypeError, match=next(iter(trait))):
         provider.interactive(**trait)
 
 
 @pytest.mark.req("P5")
-def test_key_fields_name_parameters(provider: Any) -> None:
-    async def write(ctx: Context[None], path: str) -> Done:
+def test_key_fields_name_parameters(provider: Provider[None]) -> None:
+    async def write_there(ctx: Context[None], path: str) -> Done:
         """Write."""
+        return Done(path)
 
-    (problem,) = problems(provider, write, safe=True, key_fields=["path", "pth"])
+    (problem,) = problems(provider, write_there, safe=True, key_fields=["path", "pth"])
     assert problem == "key_fields names 'pth', which is no parameter; there are: path"
 
 
-def test_a_name_is_taken_once(provider: Any) -> None:
-    async def write(ctx: Context[None]) -> Done:
-        """Write."""
-
+def test_a_name_is_taken_once(provider: Provider[None]) -> None:
     provider.data_source()(write)
     with pytest.raises(DeclarationError, match="is declared twice in sample"):
         provider.data_source()(write)
@@ -153,12 +154,13 @@ for _ in range(33):
     ids=str,
 )
 def test_what_the_subset_cannot_say_is_refused_with_its_path(
-    provider: Any, annotation: Any, problem: Any
+    provider: Provider[None], annotation: Any, problem: Any
 ) -> None:
-    async def write(ctx: Context[None], x: annotation) -> Done:
-        """Write."""
+    async def take(ctx: Context[None], x: annotation) -> Done:
+        """Take."""
+        return Done("")
 
-    (found,) = problems(provider, write)
+    (found,) = problems(provider, take)
     assert problem in found
 
 
@@ -168,40 +170,45 @@ class Bare:
 
 
 @pytest.mark.req("P6")
-def test_a_field_of_an_argument_that_may_be_none_needs_a_default(provider: Any) -> None:
-    async def write(ctx: Context[None], x: Bare) -> Done:
-        """Write."""
+def test_a_field_of_an_argument_that_may_be_none_needs_a_default(provider: Provider[None]) -> None:
+    async def take(ctx: Context[None], x: Bare) -> Done:
+        """Take."""
+        return Done("")
 
-    (found,) = problems(provider, write)
+    (found,) = problems(provider, take)
     assert found == "x.maybe may be None, so it needs a default (NotRequired in a TypedDict)"
 
 
 @pytest.mark.req("P6")
 @pytest.mark.parametrize("result", [str, list[str], Done | None, int, None])
-def test_a_result_is_an_object(provider: Any, result: Any) -> None:
-    async def write(ctx: Context[None]) -> result:
-        """Write."""
+def test_a_result_is_an_object(provider: Provider[None], result: Any) -> None:
+    async def give(ctx: Context[None]) -> result:
+        """Give."""
+        return None
 
-    (found,) = problems(provider, write)
+    (found,) = problems(provider, give)
     assert "result" in found
 
 
 @pytest.mark.req("P2")
-def test_an_annotation_that_names_nothing_is_refused(provider: Any) -> None:
-    async def write(ctx: Context[None], x: "Missing") -> Done:  # noqa: F821
-        """Write."""
+def test_an_annotation_that_names_nothing_is_refused(provider: Provider[None]) -> None:
+    async def take(ctx: Context[None], x: "Missing") -> Done:  # type: ignore[name-defined]  # noqa: F821
+        """Take."""
+        return Done("")
 
-    (found,) = problems(provider, write)
+    (found,) = problems(provider, take)
     assert found == "has annotations that cannot be read: name 'Missing' is not defined"
 
 
 @pytest.mark.req("P2")
-def test_the_first_parameter_is_the_context(provider: Any) -> None:
+def test_the_first_parameter_is_the_context(provider: Provider[None]) -> None:
     async def without() -> Done:
         """Write."""
+        return Done("")
 
     async def other(path: str) -> Done:
         """Write."""
+        return Done(path)
 
     assert problems(provider, without)[0].startswith("takes no parameters, expected the context")
     assert problems(provider, other)[0].startswith("takes 'path' first, expected the context")

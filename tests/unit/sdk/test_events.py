@@ -1,27 +1,34 @@
 """The events before a call's end: their order, what is refused, how output is bundled."""
 
 import asyncio
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from pluggableharness.sdk import Category, Context, Misuse, Provider
-from pluggableharness.sdk.events import ExitStatus, OutputChunk, PartialResult, Progress, Result
+from pluggableharness.sdk.events import (
+    Event,
+    ExitStatus,
+    OutputChunk,
+    PartialResult,
+    Progress,
+    Result,
+)
 from pluggableharness.sdk.outlet import HOLD_BYTES, MAX_CHUNK_BYTES
 from pluggableharness.sdk.stream import EventStream
-from pluggableharness.sdk.testing import opened
+from pluggableharness.sdk.testing import Outcome, opened
 
 WAIT = 5.0
 
 
-def provider_of(function: Any, streaming: Any = True) -> Any:
+def provider_of(function: Any, streaming: bool = True) -> Provider[None]:
     provider = Provider("sample", version="1")
     function.__doc__ = "Act."
     provider.resource(risk="low", name="act", streaming=streaming)(function)
     return provider
 
 
-async def outcome_of(function: Any, streaming: Any = True) -> Any:
+async def outcome_of(function: Any, streaming: bool = True) -> Outcome:
     async with opened(provider_of(function, streaming)) as tool:
         return await tool("act")
 
@@ -178,21 +185,21 @@ async def test_output_that_is_held_back_goes_before_the_end_of_a_call_that_fails
 
     outcome = await outcome_of(act)
     assert outcome.output() == b"firstheld"
-    assert outcome.error.category is Category.UNKNOWN
-    assert outcome.events[-1] is outcome.error
+    assert outcome.failure.category is Category.UNKNOWN
+    assert outcome.events[-1] is outcome.failure
 
 
 class Consumer:
     """Takes events, as slowly as a test wants."""
 
     def __init__(self) -> None:
-        self.events = []
+        self.events: list[Event] = []
         self.busy = False
         self.free = asyncio.Event()
         self.free.set()
         self.arrived = asyncio.Event()
 
-    async def send(self, event: Any) -> None:
+    async def send(self, event: Event) -> None:
         assert not self.busy, "two events are sent at once, which gRPC does not take"
         self.busy = True
         await self.free.wait()
@@ -202,33 +209,39 @@ class Consumer:
         self.busy = False
 
     @property
-    def sizes(self) -> Any:
-        return [len(event.data) for event in self.events]
+    def chunks(self) -> list[OutputChunk]:
+        return [event for event in self.events if isinstance(event, OutputChunk)]
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(chunk.data) for chunk in self.chunks]
 
 
 @pytest.fixture
-async def consumer() -> Any:
+async def consumer() -> Consumer:
     return Consumer()
 
 
 @pytest.fixture
-async def stream(consumer: Any) -> Any:
+async def stream(consumer: Consumer) -> EventStream:
     return EventStream("act", True, consumer.send)
 
 
 @pytest.mark.req("P14")
-async def test_many_small_chunks_travel_in_few_messages(stream: Any, consumer: Any) -> None:
+async def test_many_small_chunks_travel_in_few_messages(
+    stream: EventStream, consumer: Consumer
+) -> None:
     for number in range(1000):
         await stream.output(b"%06d\n" % number, "stdout")
     await stream.finish()
-    data = b"".join(event.data for event in consumer.events)
+    data = b"".join(chunk.data for chunk in consumer.chunks)
     assert data == b"".join(b"%06d\n" % number for number in range(1000))
     assert len(consumer.events) < 100
 
 
 @pytest.mark.req("P14")
 async def test_the_first_small_chunk_leaves_at_once_and_the_next_without_being_asked(
-    stream: Any, consumer: Any
+    stream: EventStream, consumer: Consumer
 ) -> None:
     await stream.output(b"a", "stdout")
     assert consumer.sizes == [1]
@@ -242,7 +255,7 @@ async def test_the_first_small_chunk_leaves_at_once_and_the_next_without_being_a
 
 @pytest.mark.req("P10", "P14")
 async def test_a_large_chunk_leaves_at_once_behind_what_was_held(
-    stream: Any, consumer: Any
+    stream: EventStream, consumer: Consumer
 ) -> None:
     await stream.output(b"a", "stdout")
     await stream.output(b"b", "stdout")
@@ -251,19 +264,21 @@ async def test_a_large_chunk_leaves_at_once_behind_what_was_held(
 
 
 @pytest.mark.req("P14")
-async def test_a_huge_chunk_is_cut_to_what_any_receiver_takes(stream: Any, consumer: Any) -> None:
+async def test_a_huge_chunk_is_cut_to_what_any_receiver_takes(
+    stream: EventStream, consumer: Consumer
+) -> None:
     await stream.output(memoryview(b"x" * (2 * MAX_CHUNK_BYTES + 5)), "stdout")
     assert consumer.sizes == [MAX_CHUNK_BYTES, MAX_CHUNK_BYTES, 5]
 
 
 @pytest.mark.req("P10", "P14")
-async def test_streams_are_never_mixed_in_a_bundle(stream: Any, consumer: Any) -> None:
+async def test_streams_are_never_mixed_in_a_bundle(stream: EventStream, consumer: Consumer) -> None:
     for number in range(50):
         await stream.output(b"o%d" % number, "stdout")
         await stream.output(b"e%d" % number, "stderr")
         await stream.output(b"e-%d" % number, "stderr")
     await stream.finish()
-    written = [(event.stream, event.data) for event in consumer.events]
+    written = [(chunk.stream, chunk.data) for chunk in consumer.chunks]
     joined = b"|".join(data for _, data in written)
     assert joined == b"|".join(b"o%d|e%de-%d" % (n, n, n) for n in range(50))
     assert [stream for stream, _ in written] == ["stdout", "stderr"] * 50
@@ -271,7 +286,7 @@ async def test_streams_are_never_mixed_in_a_bundle(stream: Any, consumer: Any) -
 
 @pytest.mark.req("P14")
 async def test_a_slow_consumer_holds_the_function_up_and_no_more_than_a_bundle_is_kept(
-    stream: Any, consumer: Any
+    stream: EventStream, consumer: Consumer
 ) -> None:
     await stream.output(b"first", "stdout")
     consumer.free.clear()
@@ -297,8 +312,10 @@ async def test_a_slow_consumer_holds_the_function_up_and_no_more_than_a_bundle_i
 
 
 @pytest.mark.req("P10")
-async def test_output_of_several_tasks_arrives_whole(stream: Any, consumer: Any) -> None:
-    async def write(name: Any, stream_name: Any) -> None:
+async def test_output_of_several_tasks_arrives_whole(
+    stream: EventStream, consumer: Consumer
+) -> None:
+    async def write(name: bytes, stream_name: Literal["stdout", "stderr"]) -> None:
         for number in range(200):
             await stream.output(b"%b%d;" % (name, number), stream_name)
             if number % 7 == 0:
@@ -308,9 +325,8 @@ async def test_output_of_several_tasks_arrives_whole(stream: Any, consumer: Any)
 
     await asyncio.gather(write(b"a", "stdout"), write(b"b", "stderr"))
     await stream.finish()
-    chunks = [event for event in consumer.events if isinstance(event, OutputChunk)]
     for name, stream_name in ((b"a", "stdout"), (b"b", "stderr")):
-        data = b"".join(e.data for e in chunks if e.stream == stream_name)
+        data = b"".join(e.data for e in consumer.chunks if e.stream == stream_name)
         expected = b"".join(
             b"%b%d;" % (name, n) + (name * 70000 if n % 7 == 0 else b"") for n in range(200)
         )
@@ -318,7 +334,9 @@ async def test_output_of_several_tasks_arrives_whole(stream: Any, consumer: Any)
 
 
 @pytest.mark.req("P10")
-async def test_an_abandoned_stream_sends_nothing_more(stream: Any, consumer: Any) -> None:
+async def test_an_abandoned_stream_sends_nothing_more(
+    stream: EventStream, consumer: Consumer
+) -> None:
     await stream.output(b"a", "stdout")
     await stream.output(b"b", "stdout")
     stream.abandon("it was cancelled")
@@ -327,7 +345,7 @@ async def test_an_abandoned_stream_sends_nothing_more(stream: Any, consumer: Any
     assert consumer.sizes == [1]
 
 
-async def test_an_empty_chunk_is_no_event(stream: Any, consumer: Any) -> None:
+async def test_an_empty_chunk_is_no_event(stream: EventStream, consumer: Consumer) -> None:
     await stream.output(b"", "stdout")
     await stream.finish()
     assert consumer.events == []

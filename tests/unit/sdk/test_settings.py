@@ -213,7 +213,7 @@ async def test_a_call_before_the_required_settings_came_says_what_is_missing() -
 
     async with opened(provider, settings={"address": "x"}) as tool:
         tool._runner = Runner(provider, tool._kernel)
-        error = (await tool("act")).error
+        error = (await tool("act")).failure
     assert error.category is Category.EXECUTION_FAILED
     assert error.message == (
         "provider sample is not configured: address: is required, and it is missing"
