@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -66,12 +67,15 @@ def test_the_mistake_that_the_reference_shows_is_told_so(harness: Harness) -> No
     assert (told.returncode, told.stderr in SCRIPTS) == (2, True), told.stderr
 
 
-@pytest.mark.req("P32")
-def test_the_first_provider_runs_by_its_own_name(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As in an environment that is activated."""
+@pytest.fixture
+def activated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python and harness are found as in an environment that is activated."""
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+
+
+@pytest.mark.req("P32")
+@pytest.mark.usefixtures("activated")
+def test_the_first_provider_runs_by_its_own_name(harness: Harness) -> None:
     there = Harness(ROOT / "examples/hello-provider", harness.state)
     done = there.run("call", "hello.greet", "name=Ada", "--provider", "./hello_provider.py")
     assert done.returncode == 0, done.stderr
@@ -83,10 +87,28 @@ def tried(document: str) -> dict[str, str]:
     return dict(re.findall(r"<!-- try: ([^\n]+) -->\n```\w+\n(.*?)```\n", document, re.DOTALL))
 
 
-@pytest.fixture
-def activated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python and harness are found as in an environment that is activated."""
-    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+@pytest.mark.req("P28", "P29", "P31", "P32")
+@pytest.mark.usefixtures("activated")
+def test_the_notes_of_the_how_to_are_previewed_written_and_read(harness: Harness) -> None:
+    shutil.copytree(ROOT / "examples/notes-provider", harness.project, dirs_exist_ok=True)
+    note = ("name=to-do", "text=buy milk")
+    ran = [
+        harness.run("call", *words, NOTES_TOKEN="abc123")
+        for words in (
+            ("notes.save", *note, "--preview"),
+            ("notes.load", "name=to-do"),
+            ("notes.save", *note),
+            ("notes.load", "name=to-do"),
+            ("notes.save", "name=to-do", "text=abc123"),
+        )
+    ]
+    shown, missing, saved, loaded, refused = ran
+    assert shown.stdout == "write notes/to-do.txt\nbuy milk\n"
+    assert "there is no note to-do; write it with notes.save" in missing.stderr
+    assert saved.returncode == 0, saved.stderr
+    assert "text: buy milk" in loaded.stdout
+    assert "the text holds [secret]" in refused.stderr
+    assert "NOTES_TOKEN is not set" in harness.run("call", "notes.load", "name=to-do").stderr
 
 
 def test_the_hooks_that_are_shown_are_the_examples() -> None:

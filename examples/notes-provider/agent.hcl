@@ -1,0 +1,7 @@
+required_providers {
+  notes = { source = ["python3", "./notes_provider.py"] }
+}
+
+provider "notes" {
+  token = env("NOTES_TOKEN")
+}
