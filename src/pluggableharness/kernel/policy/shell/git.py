@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from typing import Final
 
-from pluggableharness.kernel.policy.shell.options import Judged, Shape, judged
+from pluggableharness.kernel.policy.shell.options import Judged, Shape, judged, options
 from pluggableharness.kernel.policy.shell.words import NotUnderstood, Word, names
 
 _HARMLESS_GLOBAL: Final = frozenset(
     ["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--version", "--help"]
 )
-_RUNNING: Final = names(
+_RUNNING: Final = (
     "--ext-diff --textconv --open-files-in-pager --exec --extcmd --tool --upload-pack "
     "--receive-pack --config --template --filters --edit-description --gpg-sign --show-signature "
     "--paginate --submodule --recurse-submodules"
 )
-_PLAIN: Final = names(
+_PLAIN: Final = (
     # Shortened, others would be taken for those above.
     "--text --no-ext-diff --no-textconv --output-indicator-new --output-indicator-old "
     "--output-indicator-context --oneline"
@@ -22,12 +22,8 @@ _PLAIN: Final = names(
 
 
 def _subcommand(runs: str = "", valued: str = "", *, writes: str = "") -> Shape:
-    return Shape(
-        flags=_PLAIN,
-        valued=names(valued),
-        writes=names(f"--output --output-directory {writes}"),
-        runs=_RUNNING | names(runs),
-    )
+    written = f"--output --output-directory {writes}"
+    return Shape(options(_PLAIN, valued, writes=written, runs=f"{_RUNNING} {runs}"))
 
 
 _SUBCOMMANDS: Final = {

@@ -8,8 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from pluggableharness.kernel.policy.shell.options import Shape, Targets
-from pluggableharness.kernel.policy.shell.words import names
+from pluggableharness.kernel.policy.shell.options import Shape, Targets, options
 
 _REMOTE: Final = re.compile(r":")
 _LINKS: Final = re.compile(r"extld|plugin")
@@ -18,66 +17,59 @@ _WRITE_OUT: Final = re.compile(r"%output|^@")
 
 def _does(valued: str = "", *, writes: str = "", runs: str = "", flags: str = "") -> Shape:
     """A program of which only the options that write or execute are known."""
-    return Shape(names(flags), names(valued), names(writes), names(runs))
+    return Shape(options(flags, valued, writes=writes, runs=runs))
 
 
 def _writes(targets: Targets, valued: str = "", *, writes: str = "", runs: str = "") -> Shape:
     """A program that is there to write its operands."""
-    return Shape(
-        valued=names(valued),
-        writes=names(writes),
-        runs=names(runs),
-        targets=targets,
-        trade=True,
-    )
+    return Shape(options(valued=valued, writes=writes, runs=runs), targets=targets, trade=True)
 
 
 def _interprets(flags: str = "", valued: str = "", *, runs: str = "", writes: str = "") -> Shape:
     """An interpreter: what stands before its script is its own."""
     return Shape(
-        names(f"{flags} --help --version"),
-        names(valued),
-        names(writes),
-        names(runs),
+        options(f"{flags} --help --version", valued, writes=writes, runs=runs),
         closed=True,
         script=True,
     )
 
 
 _PYTHON: Final = Shape(
-    names("-u -B -E -s -S -I -O -q -v -V -b -P -R --help --version"),
-    names("-W"),
-    runs=names("-c -i"),
+    options("-u -B -E -s -S -I -O -q -v -V -b -P -R --help --version", "-W", runs="-c -i"),
     refused={"-W": re.compile(r"\.")},
     closed=True,
     script=True,
     starts=frozenset(["-m"]),
 )
 COMPILER: Final = Shape(
-    valued=names("-I -L -D -U -l -x -isystem -include -iquote -MT -MQ -target -arch -T"),
-    writes=names("-o* -MF -dumpdir -dumpbase"),
-    runs=names(
-        "-fplugin* -fpass-plugin* -specs* --specs* -B* -wrapper --wrapper -fuse-ld* --ld-path* "
-        "-Xclang* -Xassembler* -Xpreprocessor* -Xlinker* -Wl,* -Wa,* -Wp,* -load* --config* "
-        "--prefix* -aux-info* --sysroot* --gcc-toolchain* -iplugindir* -fdump* -save-temps* "
-        "--save-temps* -ftime-trace*"
+    options(
+        "-E -f* -W* -O* -g* -m* -std* -I* -L* -l* -D* -U* -c -S -M*",
+        "-I -L -D -U -l -x -isystem -include -iquote -MT -MQ -target -arch -T",
+        writes="-o* -MF -dumpdir -dumpbase",
+        runs="-fplugin* -fpass-plugin* -specs* --specs* -B* -wrapper --wrapper -fuse-ld* "
+        "--ld-path* -Xclang* -Xassembler* -Xpreprocessor* -Xlinker* -Wl,* -Wa,* -Wp,* -load* "
+        "--config* --prefix* -aux-info* --sysroot* --gcc-toolchain* -iplugindir* -fdump* "
+        "-save-temps* --save-temps* -ftime-trace*",
     ),
-    flags=names("-E -f* -W* -O* -g* -m* -std* -I* -L* -l* -D* -U* -c -S -M*"),
     trade=True,
     whole=True,
     listed=True,
 )
 _LINKER: Final = Shape(
-    writes=names("-o* --output* -Map*"),
-    runs=names("-plugin* --plugin* -dynamic-linker* --dynamic-linker* -fini -init -A*"),
+    options(
+        writes="-o* --output* -Map*",
+        runs="-plugin* --plugin* -dynamic-linker* --dynamic-linker* -fini -init -A*",
+    ),
     trade=True,
     whole=True,
     listed=True,
 )
 _JAVA: Final = Shape(
-    runs=names("-javaagent* -agentlib* -agentpath* -XX:* -Xbootclasspath* --patch-module*"),
-    valued=names("-cp -classpath --class-path -p --module-path"),
-    flags=names("-jar -X* -D* -ea -m --module -version"),
+    options(
+        "-jar -X* -D* -ea -m --module -version",
+        "-cp -classpath --class-path -p --module-path",
+        runs="-javaagent* -agentlib* -agentpath* -XX:* -Xbootclasspath* --patch-module*",
+    ),
     closed=True,
     script=True,
     whole=True,
@@ -85,7 +77,7 @@ _JAVA: Final = Shape(
 )
 
 WRITERS: Final[Mapping[str, Shape]] = {
-    "tee": Shape(names("--output-error"), targets=Targets.ALL),
+    "tee": Shape(options("--output-error"), targets=Targets.ALL),
     "sponge": Shape(targets=Targets.ALL),
     "pdftotext": Shape(targets=Targets.SECOND),
     "dd": Shape(targets=Targets.OF),
@@ -115,7 +107,7 @@ WRITERS: Final[Mapping[str, Shape]] = {
         writes="-o -r --output --reject-file",
         runs="-e --ed",
     ),
-    "split": Shape(targets=Targets.SECOND, runs=names("--filter"), trade=True),
+    "split": Shape(options(runs="--filter"), targets=Targets.SECOND, trade=True),
     "csplit": _writes(Targets.NONE, writes="-f --prefix"),
     "rsync": _writes(
         Targets.LAST,
@@ -141,18 +133,14 @@ WRITERS: Final[Mapping[str, Shape]] = {
 
 OTHERS: Final[Mapping[str, Shape]] = {
     "curl": Shape(
-        valued=names(
-            "-H -d -X -u -A -b -e -m -x -F -w -r --header --data --request --user --write-out"
+        options(
+            "--cookie --trace-time --trace-ids --include --head --data-raw",
+            "-H -d -X -u -A -b -e -m -x -F -w -r --header --data --request --user --write-out",
+            writes="-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr "
+            "--libcurl --etag-save --hsts --alt-svc",
+            runs="-O -J -K -T -Q --output-dir --remote-name --remote-name-all --remote-header-name "
+            "--config --upload-file --quote --engine --proto-default --netrc-file --unix-socket",
         ),
-        writes=names(
-            "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr "
-            "--libcurl --etag-save --hsts --alt-svc"
-        ),
-        runs=names(
-            "-O -J -K -T -Q --output-dir --remote-name --remote-name-all --remote-header-name "
-            "--config --upload-file --quote --engine --proto-default --netrc-file --unix-socket"
-        ),
-        flags=names("--cookie --trace-time --trace-ids --include --head --data-raw"),
         refused={"-w": _WRITE_OUT, "--write-out": _WRITE_OUT},
     ),
     "wget": _does(
@@ -172,39 +160,43 @@ OTHERS: Final[Mapping[str, Shape]] = {
     "jq": _does("--arg --argjson -f", runs="-L"),
     "yq": _does(runs="-i -s --inplace --split-exp --from-file"),
     "make": Shape(
-        valued=names("-j -l -o -W --jobs"),
-        runs=names("-f -C -I -E --eval --file --makefile --directory --include-dir --shell"),
-        operand=re.compile("="),
+        options(
+            valued="-j -l -o -W --jobs",
+            runs="-f -C -I -E --eval --file --makefile --directory --include-dir --shell",
+        ),
+        refused={"": re.compile("=")},
     ),
     "npm": _does(runs="-C --script-shell --prefix --node-options --globalconfig --userconfig"),
     "pnpm": _does(runs="-C --script-shell --dir --node-options --shell-emulator"),
     "yarn": _does(runs="--cwd --script-shell --node-options --use-yarnrc"),
     "go": Shape(
-        runs=names(
-            "-exec* --exec* -toolexec* --toolexec* -vettool* --vettool* -C* -overlay* "
-            "--overlay* -modfile* --modfile* -compiler*"
+        options(
+            valued="-ldflags --ldflags",
+            writes="-o --o -coverprofile --coverprofile -cpuprofile -memprofile -trace",
+            runs="-exec* --exec* -toolexec* --toolexec* -vettool* --vettool* -C* -overlay* "
+            "--overlay* -modfile* --modfile* -compiler*",
         ),
-        valued=names("-ldflags --ldflags"),
         refused={"-ldflags": _LINKS, "--ldflags": _LINKS},
-        writes=names("-o --o -coverprofile --coverprofile -cpuprofile -memprofile -trace"),
         trade=True,
         whole=True,
     ),
     "cargo": _does(runs="-C --config --manifest-path"),
     "openssl": Shape(
-        writes=names("-out -keyout -CAout"),
-        runs=names("-engine -provider -provider-path -config -rand -writerand"),
+        options(
+            writes="-out -keyout -CAout",
+            runs="-engine -provider -provider-path -config -rand -writerand",
+        ),
         whole=True,
     ),
     "ctags": _does(runs="--options", writes="-f -o"),
     "groff": _does(runs="-U -P -x -F --unsafe"),
     "pandoc": _does(runs="-F -L --filter --lua-filter --defaults --pdf-engine -d", writes="-o"),
-    "pdflatex": Shape(runs=names("-shell-escape* --shell-escape*"), whole=True),
+    "pdflatex": Shape(options(runs="-shell-escape* --shell-escape*"), whole=True),
     "tcpdump": _does("-i -c -s", writes="-w", runs="-z"),
     "nc": _does(runs="-e -c --exec --sh-exec --lua-exec"),
     "ncat": _does(runs="-e -c --exec --sh-exec --lua-exec", writes="-o -x --output"),
     "nmap": _does(runs="-o --script --script-args-file"),
-    "cmake": Shape(runs=names("-P* -E -C* --toolchain*"), whole=True),
+    "cmake": Shape(options(runs="-P* -E -C* --toolchain*"), whole=True),
     "fzf": _does(runs="--preview --bind --listen --with-shell"),
     "gpg": _does(
         writes="-o --output --log-file",
@@ -219,15 +211,11 @@ OTHERS: Final[Mapping[str, Shape]] = {
     "xmllint": _does(writes="--output", runs="--shell --load-trace"),
     "xsltproc": _does(writes="-o --output"),
     "ld": _LINKER,
-    "ar": Shape(listed=True, runs=names("--plugin")),
-    "as": Shape(listed=True, writes=names("-o"), trade=True),
+    "ar": Shape(options(runs="--plugin"), listed=True),
+    "as": Shape(options(writes="-o"), listed=True, trade=True),
     "java": _JAVA,
     "javac": Shape(
-        writes=names("-d"),
-        runs=names("-processor* -J* -Xplugin*"),
-        trade=True,
-        whole=True,
-        listed=True,
+        options(writes="-d", runs="-processor* -J* -Xplugin*"), trade=True, whole=True, listed=True
     ),
 }
 """Programs of which some options write or execute."""
@@ -241,25 +229,29 @@ _MODES_OF_TAR: Final = (
     "--extract --get --list --verbose --gzip --bzip2 --xz --zstd"
 )
 _VALUES_OF_TAR: Final = "-C -X -b -N -K -L -V -H --directory --exclude --strip-components --file"
-_RUNS_OF_TAR: Final = names(
+_RUNS_OF_TAR: Final = (
     "-I -F -T --files-from --to-command --checkpoint-action --use-compress-program "
     "--rsh-command --info-script --new-volume-script --rmt-command --transform --xform"
 )
 TAR: Final = Shape(
-    names(_MODES_OF_TAR),
-    names(f"-f {_VALUES_OF_TAR}"),
-    names("--index-file -g --listed-incremental"),
-    _RUNS_OF_TAR,
-    {"-f": _REMOTE, "--file": _REMOTE},
+    options(
+        _MODES_OF_TAR,
+        f"-f {_VALUES_OF_TAR}",
+        writes="--index-file -g --listed-incremental",
+        runs=_RUNS_OF_TAR,
+    ),
+    refused={"-f": _REMOTE, "--file": _REMOTE},
     trade=True,
     old=True,
 )
 TAR_THAT_WRITES: Final = Shape(
-    names(f"{_MODES_OF_TAR} -c -r -u -A -d --create --append --update --delete"),
-    names(_VALUES_OF_TAR.removesuffix("--file")),
-    names("-f --file --index-file -g --listed-incremental"),
-    _RUNS_OF_TAR,
-    {"-f": _REMOTE, "--file": _REMOTE},
+    options(
+        f"{_MODES_OF_TAR} -c -r -u -A -d --create --append --update --delete",
+        _VALUES_OF_TAR.removesuffix("--file"),
+        writes="-f --file --index-file -g --listed-incremental",
+        runs=_RUNS_OF_TAR,
+    ),
+    refused={"-f": _REMOTE, "--file": _REMOTE},
     trade=True,
     old=True,
 )
@@ -289,7 +281,7 @@ INTERPRETERS: Final[Mapping[str, Shape]] = {
     "ruby": _interprets("-w -W -v -c -y", runs="-e -r -I -C -x -S -n -p -i -l -a -s -F --require"),
     "node": _NODE,
     "nodejs": _NODE,
-    "deno": Shape(runs=names("--eval --preload --import --require")),
+    "deno": Shape(options(runs="--eval --preload --import --require")),
     "php": _interprets("-v -i -l -m", runs="-r -B -R -E -F -d -c -z -a -S -t --run --define"),
     "lua": _interprets("-v -E", runs="-e -l -i"),
     "luajit": _interprets("-v", runs="-e -l -i -j -b -O"),

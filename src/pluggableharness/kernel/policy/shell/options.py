@@ -24,7 +24,7 @@ class Targets(Enum):
     OF = "of=FILE"
 
 
-class _Meaning(Enum):
+class Meaning(Enum):
     """What an option does."""
 
     RUNS = "runs"
@@ -34,27 +34,43 @@ class _Meaning(Enum):
     UNKNOWN = "unknown"
 
 
+def options(
+    flags: str = "", valued: str = "", *, writes: str = "", runs: str = ""
+) -> dict[str, Meaning]:
+    """What options do, the names of each kind in one text.
+
+    `flags` and `valued` are plain, the latter with a value; the value of one of `writes` is a file
+    that it writes; with one of `runs` the program does what its words do not show. Of two kinds
+    that share a name the last of these holds. Long options count however they are shortened, and a
+    name that ends in `*` stands for all that begin so.
+    """
+    found: dict[str, Meaning] = {}
+    for meaning, text in (
+        (Meaning.RUNS, runs),
+        (Meaning.WRITES, writes),
+        (Meaning.VALUED, valued),
+        (Meaning.FLAG, flags),
+    ):
+        for name in text.split():
+            found.setdefault(name, meaning)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What is known of a program's words.
 
-    `flags` and `valued` are plain options, the latter with a value; the value of one of `writes`
-    is a file that it writes. With one of `runs`, or a value that `refused` finds, it does what
-    its words do not show. Long options count however they are shortened, and a name that ends in
-    `*` stands for all that begin so. Where `closed`, every other option is unproven; else only
-    one whose name speaks of executing or writing; so are those of `starts`, whose value is a script
-    of which the rest are the words. `trade` says that the program is there to
-    write its `targets`. Behind the first operand of a `script` stand the script's own words.
+    `refused` finds the values of options with which the program does what its words do not show,
+    and under "" such operands. Where `closed`, every option that is not among `options` is
+    unproven; else only one whose name speaks of executing or writing; so are those of `starts`,
+    whose value is a script of which the rest are the words. `trade` says that the program is there
+    to write its `targets`. Behind the first operand of a `script` stand the script's own words.
     `whole` options have one dash and are no clusters of letters, `old` ones (tar) may do without
     the dash, and `listed` ones are read from an `@file`.
     """
 
-    flags: frozenset[str] = frozenset()
-    valued: frozenset[str] = frozenset()
-    writes: frozenset[str] = frozenset()
-    runs: frozenset[str] = frozenset()
+    options: Mapping[str, Meaning] = field(default_factory=dict)
     refused: Mapping[str, "re.Pattern[str]"] = field(default_factory=dict)
-    operand: "re.Pattern[str] | None" = None
     targets: Targets = Targets.NONE
     trade: bool = False
     closed: bool = False
@@ -64,22 +80,22 @@ class Shape:
     old: bool = False
     listed: bool = False
 
-    def meaning(self, name: str) -> "tuple[_Meaning, str]":
+    def meaning(self, name: str) -> tuple[Meaning, str]:
         """What the option of a name does, and the option of the table that it is."""
-        sets = (
-            (_Meaning.RUNS, self.runs),
-            (_Meaning.WRITES, self.writes),
-            (_Meaning.VALUED, self.valued),
-            (_Meaning.FLAG, self.flags),
-        )
-        for kind, options in sets:
-            if name in options:
-                return kind, name
-        for kind, options in sets:
-            for one in options:
-                if _stands_for(name, one):
-                    return kind, one
-        return _Meaning.UNKNOWN, name
+        if name in self.options:
+            return self.options[name], name
+        known = (one for one in self.options.items() if _stands_for(name, one[0]))
+        option, meaning = next(known, (name, Meaning.UNKNOWN))
+        return meaning, option
+
+    def takes_value(self, option: str) -> bool:
+        """Whether that very option has a value."""
+        return self.options.get(option) in (Meaning.VALUED, Meaning.WRITES)
+
+    def refuses(self, option: str, value: str) -> bool:
+        """Whether that value of an option, or of an operand, is one that may do anything."""
+        found = self.refused.get(option)
+        return found is not None and found.search(value) is not None
 
 
 @dataclass(slots=True)
@@ -109,7 +125,7 @@ def _dashed(shape: Shape, values: list[str]) -> list[str]:
     made: list[str] = []
     for letter in values[0]:
         made.append(f"-{letter}")
-        if made[-1] in shape.valued | shape.writes and rest:
+        if shape.takes_value(made[-1]) and rest:
             made.append(rest.pop(0))
     return made + rest
 
@@ -146,9 +162,8 @@ class _Reading:
         return len(value) > 1 and (value[0] == "-" or (self._shape.listed and value[0] == "@"))
 
     def _operands(self, values: list[str]) -> None:
-        refused = self._shape.operand
         for value in values:
-            if refused is not None and refused.search(value):
+            if self._shape.refuses("", value):
                 raise NotUnderstood(f"{self._name} {value} may execute or write")
         self.found.operands += values
 
@@ -167,13 +182,13 @@ class _Reading:
         if known.endswith("*"):
             attached = value[len(known) - 1 :].removeprefix("=") or None
         match kind:
-            case _Meaning.RUNS:
+            case Meaning.RUNS:
                 raise NotUnderstood(f"{self._name} {name} executes or writes")
-            case _Meaning.WRITES | _Meaning.VALUED:
-                self._value(known, attached, words, written=kind is _Meaning.WRITES)
-            case _Meaning.FLAG:
+            case Meaning.WRITES | Meaning.VALUED:
+                self._value(known, attached, words, written=kind is Meaning.WRITES)
+            case Meaning.FLAG:
                 pass
-            case _Meaning.UNKNOWN:
+            case Meaning.UNKNOWN:
                 given = attached if attached is not None or not words else words[0]
                 if shape.closed or telling(name, given):
                     self.found.unproven.append(value)
@@ -183,17 +198,18 @@ class _Reading:
     def _cluster(self, value: str, words: deque[str]) -> None:
         """Letters behind one dash: each an option, the last perhaps with its value."""
         shape = self._shape
-        if value in shape.runs:
+        if shape.options.get(value) is Meaning.RUNS:
             raise NotUnderstood(f"{self._name} {value} executes or writes")
         for at, letter in enumerate(value[1:], 2):
             option = f"-{letter}"
             rest = value[at:] or None
-            if option in shape.runs:
+            known = shape.options.get(option)
+            if known is Meaning.RUNS:
                 raise NotUnderstood(f"{self._name} {option} executes or writes")
-            if option in shape.writes | shape.valued:
-                self._value(option, rest, words, written=option in shape.writes)
+            if shape.takes_value(option):
+                self._value(option, rest, words, written=known is Meaning.WRITES)
                 return
-            unknown = option not in shape.flags and not letter.isdigit()
+            unknown = known is None and not letter.isdigit()
             if unknown and shape.closed and value not in self.found.unproven:
                 self.found.unproven.append(value)
 
@@ -205,8 +221,7 @@ class _Reading:
             if written:
                 raise NotUnderstood(f"{self._name} {option} without what it writes")
             return
-        refused = self._shape.refused.get(option)
-        if refused is not None and refused.search(value):
+        if self._shape.refuses(option, value):
             raise NotUnderstood(f"{self._name} {option} {value} executes or writes")
         if written:
             self.found.writes.append(value)

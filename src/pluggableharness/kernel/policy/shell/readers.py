@@ -4,14 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from pluggableharness.kernel.policy.shell.options import Shape, Targets
-from pluggableharness.kernel.policy.shell.words import names
+from pluggableharness.kernel.policy.shell.options import Shape, Targets, options
 
 
 def _reads(flags: str = "", valued: str = "", *, writes: str = "", runs: str = "") -> Shape:
     """A program that is there to read: of its options all that are harmless are known."""
     return Shape(
-        names(f"{flags} --help --version"), names(valued), names(writes), names(runs), closed=True
+        options(f"{flags} --help --version", valued, writes=writes, runs=runs), closed=True
     )
 
 
@@ -94,8 +93,7 @@ READERS: Final[Mapping[str, Shape]] = {
     ),
     "od": _reads("-a -b -c -d -f -i -l -o -s -x -v", "-A -j -N -t -w -S"),
     "xxd": Shape(
-        names("-p -r -u -i -b -e -E -a -d -C"),
-        names("-c -l -s -g -o -n"),
+        options("-p -r -u -i -b -e -E -a -d -C", "-c -l -s -g -o -n"),
         targets=Targets.SECOND,
         closed=True,
     ),
@@ -147,11 +145,11 @@ READERS: Final[Mapping[str, Shape]] = {
         runs="--compress-program",
     ),
     "uniq": Shape(
-        names(
+        options(
             "-c -d -D -i -u -z --count --repeated --all-repeated --ignore-case --unique "
-            "--zero-terminated --group --help --version"
+            "--zero-terminated --group --help --version",
+            "-f -s -w --skip-fields --skip-chars --check-chars",
         ),
-        names("-f -s -w --skip-fields --skip-chars --check-chars"),
         targets=Targets.SECOND,
         closed=True,
     ),
@@ -163,14 +161,16 @@ READERS: Final[Mapping[str, Shape]] = {
         runs="-R -H -T",
     ),
     "less": Shape(
-        names("-E -e -F -X -R -r -S -N -n -i -I -M -m -s -c -g -G -J -q -u -V -K --help"),
-        names("-j -p -x -y -z -h -b"),
-        writes=names("-o -O --log-file --LOG-FILE"),
-        runs=names("-k --lesskey-file --lesskey-src --lesskey-context -t -T --tag --tag-file"),
-        operand=re.compile(r"^\+"),
+        options(
+            "-E -e -F -X -R -r -S -N -n -i -I -M -m -s -c -g -G -J -q -u -V -K --help",
+            "-j -p -x -y -z -h -b",
+            writes="-o -O --log-file --LOG-FILE",
+            runs="-k --lesskey-file --lesskey-src --lesskey-context -t -T --tag --tag-file",
+        ),
+        refused={"": re.compile(r"^\+")},
         closed=True,
     ),
-    "more": Shape(closed=True, operand=re.compile(r"^\+")),
+    "more": Shape(refused={"": re.compile(r"^\+")}, closed=True),
     "shuf": _reads("-e -r -z --echo --repeat", "-i -n --head-count", writes="-o --output"),
     "ps": _reads("-e -f -A -a -x -u -w -l -H -j -L --forest", "-o -p -C -U --sort"),
     "sleep": _reads(),
