@@ -14,7 +14,11 @@ from pluggableharness.cli.main import build_parser
 from scripts.references import FOLDER, PAGES
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    *sorted(ROOT.glob("*.md")),
+    ROOT / "examples/README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 CODE = re.compile(r"^```\w*\n.*?^```$", re.DOTALL | re.MULTILINE)
 SHELL = re.compile(r"^```(?:sh|console)\n(.*?)^```$|^    (harness .*)$", re.DOTALL | re.MULTILINE)
@@ -123,3 +127,11 @@ def test_every_design_note_is_in_their_index() -> None:
     notes = ROOT / "docs" / "design"
     listed = set(re.findall(r"\]\((\w[\w-]*\.md)\)", (notes / "README.md").read_text("utf-8")))
     assert listed == {path.name for path in notes.glob("*.md")} - {"README.md"}
+
+
+def test_every_example_is_in_their_index() -> None:
+    examples = ROOT / "examples"
+    listed = re.findall(
+        r"^\| \[([\w-]+)\]", (examples / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert sorted(listed) == sorted(path.name for path in examples.glob("[a-z]*/"))
