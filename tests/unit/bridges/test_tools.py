@@ -85,6 +85,15 @@ def test_content_is_bounded_and_says_what_is_left_out() -> None:
     assert resource["uri"] == "file:///x"
 
 
+@pytest.mark.req("K35", "P14")
+def test_blocks_without_end_are_bounded_and_counted() -> None:
+    blocks: list[types.ContentBlock] = [types.TextContent(text="a")] * 250_000
+    *kept, left = contents(blocks)
+    assert len(kept) == 1000
+    assert left == {"type": "more", "left_out": "249000 more blocks; ask for less at a time"}
+    assert len(contents(blocks[:1000])) == 1000
+
+
 @pytest.mark.req("K35")
 def test_structured_content_is_kept_within_the_bound() -> None:
     result = types.CallToolResult(content=[], structured_content={"a": None})

@@ -16,6 +16,8 @@ _ILLEGAL: Final = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST: Final = 64
 _MOST_TEXT: Final = 1024 * 1024
 """Characters of text, and of structured content, that a result carries on."""
+_MOST_BLOCKS: Final = 1000
+"""Blocks of content that it carries on: each costs more than its text, on every way that it goes."""
 _MOST_SAID: Final = 4000
 """Characters of an error's message."""
 
@@ -121,8 +123,8 @@ def payload_of(name: str, result: CallToolResult) -> dict[str, Any]:
 def contents(blocks: Sequence[ContentBlock]) -> list[dict[str, Any]]:
     """Content blocks as values: text within a bound, and of everything else what it is."""
     left = _MOST_TEXT
-    found = []
-    for block in blocks:
+    found: list[dict[str, Any]] = []
+    for block in blocks[:_MOST_BLOCKS]:
         item = _content(block)
         text = item.get("text")
         if text is not None and len(text) > left:
@@ -131,6 +133,8 @@ def contents(blocks: Sequence[ContentBlock]) -> list[dict[str, Any]]:
             item["text"] = text[:left]
         left -= len(item.get("text", ""))
         found.append(item)
+    if (more := len(blocks) - _MOST_BLOCKS) > 0:
+        found.append({"type": "more", "left_out": f"{more} more blocks; ask for less at a time"})
     return found
 
 
