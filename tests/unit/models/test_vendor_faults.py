@@ -71,7 +71,7 @@ REFUSALS: list[tuple[Spoken, Reply, FaultKind, str]] = [
     (OPENAI, refusal(503, message="The server is overloaded"), FaultKind.PASSING,
      "is overloaded"),
     (OPENAI, refusal(400, code="context_length_exceeded", message="too long"),
-     FaultKind.TOO_LONG, "cannot read a session of this length"),
+     FaultKind.TOO_LONG, "resumed with this model, it ends the same way. Start a new session"),
     (OPENAI, refusal(401, code="invalid_api_key", message=f"Incorrect API key: {KEY}"),
      FaultKind.HOPELESS, "does not accept the key in KEY. Check"),
     (GOOGLE, refusal(429, code=429, status="RESOURCE_EXHAUSTED", message="slow down"),

@@ -37,8 +37,12 @@ def fault_of(error: Exception, name: str, key_variable: str, secret: str) -> Mod
     words = _vendors_words(error).replace(secret, "***") if secret else _vendors_words(error)
     match error:
         case ModelContextWindowExceededError():
-            told = f"{name} cannot read a session of this length. Start a new one, or name a "
-            told += "fallback with a larger window in agent.hcl"
+            told = (
+                f"{name} cannot read a session of this length, and none of it is dropped: resumed "
+                "with this model, it ends the same way. Start a new session, resume this one with "
+                "a model of a larger window by --model, or name a fallback with a larger window in "
+                "agent.hcl"
+            )
             return ModelFault(FaultKind.TOO_LONG, _with(told, words))
         case ModelRateLimitError():
             return _passing(f"{name} was asked too much at once", words, error)
