@@ -14,11 +14,14 @@ collect_ignore = [] if os.environ.get("PLUGGABLEHARNESS_LOCAL_MODEL") else ["tes
 
 
 @pytest.fixture
-def harness(tmp_path: Path) -> Iterator[Harness]:
+def harness(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Harness]:
+    """The command in an empty project, or in one with the providers that the test names."""
     project, state = tmp_path / "project", tmp_path / "state"
     project.mkdir()
     state.mkdir(mode=0o700)
     started = Harness(project, state)
+    if named := request.node.get_closest_marker("providers"):
+        started.configure("", *named.args)
     yield started
     started.close()
 

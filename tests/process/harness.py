@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 HARNESS = (sys.executable, "-m", "pluggableharness.cli")
+BOUND_S = 120
+"""Seconds that only a hang takes."""
 
 
 @dataclass(frozen=True)
@@ -23,15 +25,17 @@ class Harness:
     def environment(self) -> dict[str, str]:
         return {**os.environ, "XDG_STATE_HOME": str(self.state)}
 
-    def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *words: str, stdin: str = "", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*HARNESS, *words],
             cwd=self.project,
-            env=self.environment,
+            env={**self.environment, **environment},
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=BOUND_S,
         )
 
     def start(self, *words: str) -> "subprocess.Popen[str]":
@@ -52,6 +56,12 @@ class Harness:
         for process in self.started:
             process.kill()
             process.communicate()
+
+    def configure(self, text: str, *providers: str) -> None:
+        """Write agent.hcl, with these built-in providers alone, since all of them take long."""
+        named = "".join(f"  {name} = {{}}\n" for name in providers)
+        required = f"required_providers {{\n{named}}}\n"
+        (self.project / "agent.hcl").write_text(required + text)
 
     def script(self, text: str) -> str:
         path = self.state / "script.yaml"

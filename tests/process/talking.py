@@ -47,12 +47,24 @@ class Talk:
         self.process.expect(pattern)
         return COLOUR.sub("", str(self.process.before))
 
-    def prompt(self, text: str, label: str = "> ") -> None:
+    def prompt(self, text: str) -> None:
         self.process.send(text + "\r")
 
-    def ready(self, label: str = "> ") -> str:
+    def ready(self) -> str:
         """Wait for the prompt line; in a terminal with a cursor it turns pasted text on."""
         return self.expect(r"\x1b\[\?2004h")
+
+    def say(self, text: str, shown: str) -> str:
+        """Type a prompt once it can be typed, and return what is seen until `shown` is."""
+        self.ready()
+        self.prompt(text)
+        return self.expect(shown)
+
+    def leave(self) -> None:
+        """End the conversation at the prompt, which ends in order."""
+        self.ready()
+        self.process.send("\x04")
+        assert self.left() == 0
 
     def interrupts_are_signals(self) -> bool:
         """Whether no prompt line is open, which reads that key as any other."""

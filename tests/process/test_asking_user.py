@@ -8,6 +8,8 @@ from pluggableharness.kernel.codec.record import read_outcome
 from pluggableharness.kernel.domain.outcome import Failure, Success
 from pluggableharness.kernel.store.reading import read_events
 
+pytestmark = pytest.mark.providers("agent", "user")
+
 ASKING = """
 messages:
   - calls:

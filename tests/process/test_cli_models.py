@@ -202,7 +202,8 @@ def test_what_a_model_writes_wrong_comes_back_to_it_as_an_error(harness: Harness
 
 @pytest.mark.req("K20", "K36")
 def test_at_a_bound_the_model_answers_once_more_without_tools(harness: Harness) -> None:
-    harness.configure(profile("default", "max_turns = 1"), "filesystem")
+    bounded = profile("default", "max_turns = 1", 'tools = ["filesystem.*"]')
+    harness.configure(bounded, "filesystem")
     (harness.project / "a.txt").write_text("hello")
     look = Reply(calls=[Call("filesystem.read_file", {"path": "a.txt"})])
     done, server = played(harness, [look, Reply("I read it.")], "go")
@@ -270,7 +271,8 @@ policy "look" {
   reviewer = "judge"
 }
 """
-    harness.configure(profile("judge") + rule, "exec")
+    profiles = profile("default", 'tools = ["exec.*"]') + profile("judge")
+    harness.configure(profiles + rule, "exec")
     allow = Reply('{"decision": "allow", "reason": "harmless"}')
     bash = Reply(calls=[Call("exec.bash", {"command": "echo reviewed"})])
     done, server = played(harness, [bash, allow, Reply("Done.")], "go")

@@ -8,6 +8,8 @@ import pytest
 from process.harness import Harness, lines
 from process_tree import eventually, with_word
 
+pytestmark = pytest.mark.providers("exec", "filesystem")
+
 SLEEPS = """
 prompt: Do it
 messages:

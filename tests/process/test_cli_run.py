@@ -12,6 +12,8 @@ from pluggableharness.kernel.codec.record import read_outcome
 from pluggableharness.kernel.domain.outcome import Failure
 from pluggableharness.kernel.store.reading import read_events, read_meta, verify
 
+pytestmark = pytest.mark.providers("exec", "filesystem")
+
 EDIT_AND_TEST = """
 messages:
   - say: Mending it and running the tests at once.

@@ -8,6 +8,8 @@ import pytest
 from process.harness import Harness, lines
 from store_logs import direct
 
+pytestmark = pytest.mark.providers("exec", "filesystem")
+
 SCRIPT = """
 prompt: Mend it
 messages:

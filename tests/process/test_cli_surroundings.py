@@ -8,6 +8,8 @@ import pytest
 from model_server import ModelServer, Reply
 from process.harness import HARNESS, Harness
 
+pytestmark = pytest.mark.providers("filesystem")
+
 CALL = ["call", "filesystem.read_file", "path=note.txt"]
 SCRIPT = "prompt: go\nmessages:\n  - say: done\n"
 
@@ -149,6 +151,7 @@ def test_a_file_is_no_mcp_client(noted: Harness, source: str) -> None:
 @pytest.mark.req("P8")
 @pytest.mark.parametrize("depth", [40, 150, 500, 5_000])
 @pytest.mark.parametrize("as_args", [False, True])
+@pytest.mark.providers("task")
 def test_arguments_that_are_nested_without_end_are_refused(
     harness: Harness, depth: int, as_args: bool
 ) -> None:

@@ -3,6 +3,8 @@
 import pytest
 from process.harness import Harness
 
+pytestmark = pytest.mark.providers("filesystem")
+
 
 @pytest.mark.req("K33")
 @pytest.mark.parametrize(

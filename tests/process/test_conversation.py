@@ -1,6 +1,5 @@
 """`harness run` as a conversation: on a real terminal, with a model that is served on the spot."""
 
-import os
 import signal
 
 import pexpect
@@ -13,6 +12,8 @@ from process_tree import eventually, with_word
 from pluggableharness.kernel.codec.record_facts import read_facts
 from pluggableharness.kernel.store.index import summary
 from pluggableharness.kernel.store.reading import read_events, read_meta, verify
+
+pytestmark = pytest.mark.providers("exec", "filesystem")
 
 
 def ended_after_interrupt(process: pexpect.spawn) -> bool:
@@ -31,12 +32,8 @@ def facts(harness: Harness) -> list[str]:
 @pytest.mark.req("K27", "K30", "K32")
 def test_each_prompt_goes_on_with_one_session_in_one_record(harness: Harness) -> None:
     with talking(harness, [Reply("First **answer**."), Reply("Second answer.")]) as (talk, server):
-        talk.ready()
-        talk.prompt("first question")
-        talk.expect("answer")
-        talk.ready()
-        talk.prompt("second question")
-        talk.expect("Second answer")
+        talk.say("first question", "answer")
+        talk.say("second question", "Second answer")
         talk.ready()
         talk.process.send("\x04")
         talk.expect("record")
@@ -72,17 +69,11 @@ def test_an_interrupt_ends_the_turn_and_the_conversation_goes_on(harness: Harnes
 def test_an_interrupt_at_a_question_takes_it_back_and_runs_nothing(harness: Harness) -> None:
     touch = Reply("Touching.", calls=[Call("exec.bash", {"command": "touch made"})])
     with talking(harness, [touch, Reply("Fine.")]) as (talk, _):
-        talk.ready()
-        talk.prompt("touch it")
-        talk.expect("help > ")
+        talk.say("touch it", "help > ")
         talk.process.send("\x03")
         talk.expect("no longer asked")
-        talk.ready()
-        talk.prompt("go on")
-        talk.expect("Fine")
-        talk.ready()
-        talk.process.send("\x04")
-        assert talk.left() == 0
+        talk.say("go on", "Fine")
+        talk.leave()
     assert not (harness.project / "made").exists()
     assert facts(harness) == ["started", "ended cancelled", "resumed", "ended completed"]
 
@@ -124,17 +115,11 @@ def test_two_interrupts_at_an_empty_prompt_leave_and_one_clears_what_is_typed(
 def test_plan_mode_is_turned_on_and_off_for_the_next_prompts(harness: Harness) -> None:
     replies = [Reply("Looked."), Reply("Could change.")]
     with talking(harness, replies) as (talk, server):
-        talk.ready()
-        talk.prompt("/plan")
-        talk.expect("plan >")
+        talk.say("/plan", "plan >")
         talk.prompt("look")
         talk.expect("Looked")
-        talk.ready()
-        talk.prompt("/plan")
-        talk.expect("off")
-        talk.ready()
-        talk.prompt("go")
-        talk.expect("Could change")
+        talk.say("/plan", "off")
+        talk.say("go", "Could change")
         talk.ready()
     names = [{tool["function"]["name"] for tool in asked["tools"]} for asked in server.requests]
     assert "exec__bash" not in names[0] and "filesystem__read_file" in names[0]
@@ -143,10 +128,11 @@ def test_plan_mode_is_turned_on_and_off_for_the_next_prompts(harness: Harness) -
 
 @pytest.mark.req("K32", "F11")
 def test_commands_say_what_there_is_and_a_mistyped_one_what_was_meant(harness: Harness) -> None:
-    (harness.project / "agent.hcl").write_text(
+    harness.configure(
         'agent_profile "default" {\n  max_turns = 7\n  tools = ["exec.bash", "user.ask_user"]\n}\n'
         'policy "look at git" {\n  match = { tool_name = "bash" }\n'
-        '  when = "commands.all(c, c.program == \'git\')"\n  action = "allow"\n}\n'
+        '  when = "commands.all(c, c.program == \'git\')"\n  action = "allow"\n}\n',
+        *("exec", "user"),
     )
     (harness.project / "cfg").symlink_to("agent.hcl")
     with talking(harness, []) as (talk, _):
@@ -162,16 +148,13 @@ def test_commands_say_what_there_is_and_a_mistyped_one_what_was_meant(harness: H
             ),
             ("/cost", "0 of 7 for the last prompt"),
             ("/model", "openai-compatible:any"),
-            ("/model google:other", "--model google:other"),
+            ("/model google:other", "google:other: there is no key"),
             ("/resume", "no other session"),
             ("/help", "go on with another session"),
         ):
-            talk.ready()
-            talk.prompt(typed)
-            talk.expect(shown)
-        talk.ready()
-        talk.process.send("\x04")
-        assert talk.left() == 0
+            talk.say(typed, shown)
+        assert "did you mean" not in talk.say("/nonsense", "See /help"), "that is no slip"
+        talk.leave()
     assert harness.logs() == [], "nobody said a word to a model"
 
 
@@ -183,9 +166,7 @@ def test_pasted_lines_are_one_prompt_and_prompts_are_remembered_in_private(
         talk.ready()
         talk.process.send("\x1b[200~one\ntwo\x1b[201~\r")
         talk.expect("Both")
-        talk.ready()
-        talk.process.send("\x04")
-        assert talk.left() == 0
+        talk.leave()
     assert said(harness)[0] == "one\ntwo"
     kept = harness.state / "pluggableharness" / "history"
     assert kept.stat().st_mode & 0o777 == 0o600
@@ -200,26 +181,14 @@ def test_pasted_lines_are_one_prompt_and_prompts_are_remembered_in_private(
 @pytest.mark.req("K30", "K32")
 def test_another_session_of_the_folder_is_chosen_and_goes_on(harness: Harness) -> None:
     with talking(harness, [Reply("The answer is 42.")]) as (talk, _):
-        talk.ready()
-        talk.prompt("what is it?")
-        talk.expect("42")
-        talk.ready()
-        talk.process.send("\x04")
-        assert talk.left() == 0
+        talk.say("what is it?", "42")
+        talk.leave()
     (log,) = harness.logs()
     with talking(harness, [Reply("As I said.")]) as (talk, server):
-        talk.ready()
-        talk.prompt("/resume")
-        talk.expect("what is it")
-        talk.ready()
-        talk.prompt("1")
-        talk.expect("The answer is 42")
-        talk.ready()
-        talk.prompt("say it again")
-        talk.expect("As I said")
-        talk.ready()
-        talk.process.send("\x04")
-        assert talk.left() == 0
+        talk.say("/resume", "what is it")
+        talk.say("1", "The answer is 42")
+        talk.say("say it again", "As I said")
+        talk.leave()
     assert harness.logs() == [log]
     assert facts(harness) == ["started", "ended completed", "resumed", "ended completed"]
     assert "what is it?" in str(server.requests[0]["messages"])
@@ -228,27 +197,18 @@ def test_another_session_of_the_folder_is_chosen_and_goes_on(harness: Harness) -
 @pytest.mark.req("K30")
 def test_run_resume_goes_on_in_conversation_or_with_one_prompt(harness: Harness) -> None:
     with ModelServer([Reply("One."), Reply("Two.")]) as server:
-        environment = {**harness.environment, **server.environment}
-        os.environ.update(server.environment)
-        try:
-            assert harness.run("run", "say one", *MODEL).returncode == 0
-            (log,) = harness.logs()
-            done = harness.run("run", "say two", "--resume", log.stem, *MODEL)
-        finally:
-            for name in server.environment:
-                del os.environ[name]
-        assert environment
+        first = harness.run("run", "say one", *MODEL, **server.environment)
+        assert first.returncode == 0, first.stderr
+        (log,) = harness.logs()
+        resumed = ("run", "say two", "--resume", log.stem, *MODEL)
+        done = harness.run(*resumed, **server.environment)
         assert done.returncode == 0, done.stderr
         assert "Two." in done.stdout
     assert said(harness) == ["say one", "One.", "say two", "Two."]
     with talking(harness, [Reply("Three.")], "--resume", log.stem) as (talk, _):
         talk.expect("Two")
-        talk.ready()
-        talk.prompt("say three")
-        talk.expect("Three")
-        talk.ready()
-        talk.prompt("/cost")
-        talk.expect("300 in, 30 out")
+        talk.say("say three", "Three")
+        talk.say("/cost", "300 in, 30 out")
         talk.ready()
     assert read_meta(log)["prompt"] == "say one"
 
@@ -271,9 +231,7 @@ def test_a_session_goes_on_with_its_recorded_model_and_leaving_it_says_how(
     harness: Harness,
 ) -> None:
     with talking(harness, [Reply("One.")]) as (talk, _):
-        talk.ready()
-        talk.prompt("say one")
-        talk.expect("One")
+        talk.say("say one", "One")
         talk.ready()
         talk.process.send("\x04")
         talk.expect(r"harness run --resume (\w+)")
@@ -282,50 +240,23 @@ def test_a_session_goes_on_with_its_recorded_model_and_leaving_it_says_how(
     (log,) = harness.logs()
     assert command == log.stem
     with talking(harness, [Reply("Two.")], "--resume", command, model=()) as (talk, server):
-        talk.ready()
-        talk.prompt("/model")
-        talk.expect("openai-compatible:any")
-        talk.ready()
-        talk.prompt("say two")
-        talk.expect("Two")
+        talk.say("/model", "openai-compatible:any")
+        talk.say("say two", "Two")
         talk.ready()
     assert server.requests[0]["model"] == "any"
-
-
-@pytest.mark.req("K32")
-def test_a_command_is_suggested_only_where_the_typed_one_may_be_a_slip(harness: Harness) -> None:
-    with talking(harness, []) as (talk, _):
-        talk.ready()
-        talk.prompt("/nonsense")
-        assert "did you mean" not in talk.expect("See /help")
-        talk.ready()
-        talk.prompt("/tols")
-        talk.expect("did you mean /tools")
 
 
 @pytest.mark.req("K30", "K32")
 def test_the_question_which_session_takes_the_beginning_of_an_id_as_well(harness: Harness) -> None:
     with talking(harness, [Reply("The answer is 42.")]) as (talk, _):
-        talk.ready()
-        talk.prompt("what is it?")
-        talk.expect("42")
-        talk.ready()
-        talk.process.send("\x04")
-        assert talk.left() == 0
+        talk.say("what is it?", "42")
+        talk.leave()
     (log,) = harness.logs()
     with talking(harness, []) as (talk, _):
-        talk.ready()
-        talk.prompt("/resume")
-        talk.expect("what is it")
-        talk.ready()
-        talk.prompt("ZZZ")
-        talk.expect("no session")
-        talk.ready()
-        talk.prompt("/resume")
-        talk.expect("what is it")
-        talk.ready()
-        talk.prompt(log.stem[:25].lower())
-        talk.expect("The answer is 42")
+        talk.say("/resume", "what is it")
+        talk.say("ZZZ", "no session")
+        talk.say("/resume", "what is it")
+        talk.say(log.stem[:25].lower(), "The answer is 42")
 
 
 @pytest.mark.req("K17", "K30", "K32")
@@ -340,12 +271,8 @@ def test_what_was_seen_of_an_interrupted_answer_stays_in_history_and_record(
         talk.expect("Half of")
         talk.process.send("\x03")
         talk.expect("interrupted")
-        talk.ready()
-        talk.prompt("go on")
-        talk.expect("Whole")
-        talk.ready()
-        talk.process.send("\x04")
-        assert talk.left() == 0
+        talk.say("go on", "Whole")
+        talk.leave()
     first, kept, second, last = said(harness)
     assert (first, second, last) == ("tell me", "go on", "Whole.")
     assert kept.startswith("Half of") and "interrupted" in kept

@@ -8,6 +8,8 @@ import pytest
 from model_server import Call, ModelServer, Reply
 from process.harness import HARNESS, Harness, lines
 
+pytestmark = pytest.mark.providers("exec", "search")
+
 MODEL = ("--model", "openai-compatible:any")
 
 
@@ -15,16 +17,7 @@ def run(
     harness: Harness, replies: Sequence[Reply], *words: str, stdin: str = ""
 ) -> tuple[subprocess.CompletedProcess[str], ModelServer]:
     with ModelServer(replies) as server:
-        done = subprocess.run(
-            [*HARNESS, "run", *words],
-            cwd=harness.project,
-            env={**harness.environment, **server.environment},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-    return done, server
+        return harness.run("run", *words, stdin=stdin, **server.environment), server
 
 
 @pytest.mark.req("K32", "K33")
@@ -90,9 +83,10 @@ CODES = [
 def test_the_exit_code_says_how_it_ended(
     harness: Harness, code: int, replies: list[Reply], words: tuple[str, ...]
 ) -> None:
-    (harness.project / "agent.hcl").write_text(
+    harness.configure(
         'agent_profile "default" {\n  tools = ["exec.bash", "search.glob"]\n}\n'
-        'agent_profile "short" {\n  tools = ["search.glob"]\n  max_turns = 1\n}\n'
+        'agent_profile "short" {\n  tools = ["search.glob"]\n  max_turns = 1\n}\n',
+        *("exec", "search"),
     )
     done, _ = run(harness, replies, "go", "--json", *MODEL, *words)
     assert done.returncode == code, done.stderr

@@ -126,15 +126,16 @@ async def test_the_key_of_an_engine_is_in_nothing_that_the_provider_says() -> No
 
 
 @pytest.mark.req("C17", "F8")
+@pytest.mark.providers("web")
 def test_http_request_is_listed_only_where_agent_hcl_turns_it_on(harness: Harness) -> None:
-    assert "web.web_fetch" in harness.run("tools").stdout
-    assert "web.http_request" not in harness.run("tools").stdout
+    listed = harness.run("tools").stdout
+    assert "web.web_fetch" in listed and "web.http_request" not in listed
     refused = harness.run("call", "web.http_request", "method=POST", "url=http://127.0.0.1:9/")
     assert refused.returncode != 0
-    (harness.project / "agent.hcl").write_text('provider "web" {\n  http_request = true\n}\n')
+    harness.configure('provider "web" {\n  http_request = true\n}\n', "web")
     listed = harness.run("tools")
     assert "web.http_request" in listed.stdout, listed.stderr
-    (harness.project / "agent.hcl").write_text('provider "web" {\n  http_request = false\n}\n')
+    harness.configure('provider "web" {\n  http_request = false\n}\n', "web")
     assert "web.http_request" not in harness.run("tools").stdout
 
 
