@@ -6,7 +6,7 @@ these may hold what moves a cursor. So nothing is said but through here.
 
 import sys
 
-from pluggableharness.kernel.frontends.text import escaped
+from pluggableharness.kernel.frontends.text import on_a_line
 
 _LONGEST = 20_000
 
@@ -20,4 +20,4 @@ def told(message: str) -> str:
     """The message as it may be printed; its own lines stay lines."""
     rest = f"… ({len(message)} characters)" if len(message) > _LONGEST else ""
     lines = message[:_LONGEST].split("\n")
-    return "\n".join(escaped(line) or line for line in lines) + rest
+    return "\n".join(on_a_line(line) for line in lines) + rest

@@ -15,7 +15,7 @@ from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.outcome import Failure
 from pluggableharness.kernel.domain.verdict import Verdict
-from pluggableharness.kernel.frontends.text import escaped
+from pluggableharness.kernel.frontends.text import on_a_line
 from pluggableharness.kernel.kernel import opened
 from pluggableharness.kernel.policy import Considered, Explanation, ShellView, redirections
 
@@ -33,7 +33,7 @@ async def _explain(options: argparse.Namespace) -> int:
         arguments = read_arguments(operation, options.pairs, options.args)
         found = await kernel.explain(options.operation, arguments)
     for line in explained(found):
-        print(escaped(line) or line)
+        print(on_a_line(line))
     return DONE
 
 

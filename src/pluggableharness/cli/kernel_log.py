@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from pluggableharness.kernel.frontends.text import escaped
+from pluggableharness.kernel.frontends.text import on_a_line
 
 LOGGER = "pluggableharness"
 """Everything that the kernel, and providers through it, log is below this logger."""
@@ -27,7 +27,7 @@ class _Lines(logging.Formatter):
         of = record.name.removeprefix(f"{LOGGER}.")
         head = f"harness: {record.levelname.lower()}: {of}: "
         lines = super().format(record).splitlines() or [""]
-        return "\n".join(head + (escaped(line) or line) for line in lines)
+        return "\n".join(head + on_a_line(line) for line in lines)
 
 
 class _Drawn:

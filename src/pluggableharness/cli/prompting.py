@@ -7,6 +7,7 @@ from typing import TextIO
 
 from pluggableharness.cli.complaining import complain
 from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.frontends.readable import readable
 
 _MOST_BYTES = 4 * 1024 * 1024
 _PATIENCE_S = 60.0
@@ -38,7 +39,9 @@ async def with_piped(prompt: str, stdin: TextIO | None, moment_s: float = _MOMEN
     """
     if stdin is None or not _is_pipe_or_file(stdin.fileno()):
         return prompt
-    if not await _speaks(stdin.fileno(), moment_s):
+    try:
+        await asyncio.wait_for(readable(stdin.fileno()), moment_s)
+    except TimeoutError:
         complain(
             f"nothing came on standard input for {moment_s:g} s, so only the PROMPT is sent. For "
             "what takes longer, write it to a file first; < /dev/null says that there is nothing",
@@ -55,21 +58,6 @@ def _is_pipe_or_file(descriptor: int) -> bool:
     except OSError:
         return False  # closed
     return stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
-
-
-async def _speaks(descriptor: int, moment_s: float) -> bool:
-    """Whether there is something to read, if only the end, within some seconds."""
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return True
-    loop, ready = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(descriptor, ready.set)
-    try:
-        await asyncio.wait_for(ready.wait(), moment_s)
-    except TimeoutError:
-        return False
-    finally:
-        loop.remove_reader(descriptor)
-    return True
 
 
 async def piped_prompt(stdin: TextIO | None, patience_s: float = _PATIENCE_S) -> str | None:
@@ -94,21 +82,12 @@ async def piped_prompt(stdin: TextIO | None, patience_s: float = _PATIENCE_S) ->
 async def _piece(descriptor: int, patience_s: float) -> bytes:
     """What comes next; nothing at the end. A pipe that stays silent is no reason to hang."""
     try:
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return os.read(descriptor, _MOST_BYTES)
-        loop, ready = asyncio.get_running_loop(), asyncio.Event()
-        try:
-            loop.add_reader(descriptor, ready.set)
-        except PermissionError:
-            return os.read(descriptor, _MOST_BYTES)  # /dev/null and the like never block
-        try:
-            await asyncio.wait_for(ready.wait(), patience_s)
-        finally:
-            loop.remove_reader(descriptor)
-        return os.read(descriptor, _MOST_BYTES)
+        await asyncio.wait_for(readable(descriptor), patience_s)
     except TimeoutError as error:
         raise UsageError(
             f"nothing came on standard input for {patience_s:g} s. {_WHAT_TO_DO}"
         ) from error
+    try:
+        return os.read(descriptor, _MOST_BYTES)
     except OSError:
         return b""  # closed

@@ -25,7 +25,7 @@ from pluggableharness.kernel.domain.recorded import RecordedDecision
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.first_party import confined, first_party
-from pluggableharness.kernel.frontends.text import escaped
+from pluggableharness.kernel.frontends.text import on_a_line
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
 from pluggableharness.kernel.schema.parse import parse_arguments
@@ -57,8 +57,7 @@ def _test(log: Path, directory: Path) -> int:
         now = decide(book, call, terms)
         if _policy(now) is not _policy(judged.verdict):
             differing += 1
-            line = _difference(judged, now)
-            print(escaped(line) or line)
+            print(on_a_line(_difference(judged, now)))
     print(f"{count} calls, {differing} judged otherwise")
     return FAILED if differing else DONE
 

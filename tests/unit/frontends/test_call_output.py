@@ -227,12 +227,19 @@ def test_a_preview_is_drawn_in_full() -> None:
 def test_a_call_in_a_pipeline_does_not_wait_for_rich() -> None:
     program = (
         "import asyncio, sys\n"
+        "from unit.frontends.fakes import BASH, call\n"
         "from pluggableharness.kernel.domain.news import CallEnded\n"
         "from pluggableharness.kernel.domain.outcome import Success\n"
         "from pluggableharness.kernel.frontends.call_output import CallOutput\n"
         "from pluggableharness.kernel.frontends.json_lines import CallLines\n"
-        "ended = CallEnded(None, Success({'content': 'x', 'diff': 'y'}))\n"
+        "ended = CallEnded(call(BASH), Success({'content': 'x', 'diff': 'y'}))\n"
         "asyncio.run(CallOutput().hear(ended))\n"
         "sys.exit('rich' in sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, timeout=30)
+    subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        capture_output=True,
+        timeout=30,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )

@@ -6,7 +6,6 @@ once each line of output names its call. The foot says what is waited for, and w
 """
 
 import asyncio
-import codecs
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -29,7 +28,7 @@ from pluggableharness.kernel.domain.outcome import (
 from pluggableharness.kernel.frontends.endings import announcement, ending
 from pluggableharness.kernel.frontends.lines import fold
 from pluggableharness.kernel.frontends.screen import Screen
-from pluggableharness.kernel.frontends.text import LiveLines, live, shown
+from pluggableharness.kernel.frontends.text import LiveOutput, live, shown
 from pluggableharness.kernel.frontends.words import counted, duration
 
 _ANNOUNCED_AFTER_S = 0.5
@@ -38,25 +37,6 @@ _PROGRESS_EVERY_S = 2.0
 _FOOT_AFTER_S = 0.25
 _BAR_CELLS = 10
 _NARROWEST_LEFT = 24
-
-
-class _Output:
-    """One stream of a call's output: bytes to lines, whatever way they were cut."""
-
-    def __init__(self, encoding: str) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._lines = LiveLines(encoding)
-
-    @property
-    def open_line(self) -> str:
-        return self._lines.open_line
-
-    def feed(self, data: bytes) -> list[str]:
-        return self._lines.feed(self._decoder.decode(data))
-
-    def finish(self) -> list[str]:
-        rest = self._lines.feed(self._decoder.decode(b"", final=True))
-        return rest + self._lines.finish()
 
 
 @dataclass(slots=True)
@@ -68,7 +48,7 @@ class _Running:
     number: str
     since: float
     announced: bool = False
-    outputs: dict[OutputStream, _Output] = field(default_factory=dict)
+    outputs: dict[OutputStream, LiveOutput] = field(default_factory=dict)
     partials: int = 0
     progress: Progress | None = None
     progress_told: float = 0.0
@@ -126,7 +106,7 @@ class Activity:
         match event:
             case OutputChunk():
                 if event.stream not in running.outputs:
-                    running.outputs[event.stream] = _Output(self._screen.looks.encoding)
+                    running.outputs[event.stream] = LiveOutput(self._screen.looks.encoding)
                 self._output(running, running.outputs[event.stream].feed(event.data))
             case Progress():
                 self._progress(running, event)

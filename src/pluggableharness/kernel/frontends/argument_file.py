@@ -12,7 +12,7 @@ from typing import cast
 
 from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.frontends.json_values import jsonable
-from pluggableharness.kernel.frontends.text import escaped
+from pluggableharness.kernel.frontends.text import escaped, on_a_line
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _WIDE = 80
@@ -46,7 +46,7 @@ def same(one: JsonObject, other: JsonObject) -> bool:
 
 def headed(text: str, *lines: str) -> str:
     """The file below comments, in the place of those that it began with."""
-    head = "".join(f"# {escaped(line) or line}".rstrip() + "\n" for line in lines)
+    head = "".join(f"# {on_a_line(line)}".rstrip() + "\n" for line in lines)
     return f"{head}\n{_HEADER.sub('', text)}"
 
 

@@ -5,7 +5,6 @@ terminal gets safe text and drawings, anything else the bytes and texts as they 
 here imports rich before there is something to draw: a call in a pipeline must start at once.
 """
 
-import codecs
 import sys
 from typing import TextIO
 
@@ -24,8 +23,8 @@ from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.frontends.json_values import pretty
 from pluggableharness.kernel.frontends.outlet import Outlet
-from pluggableharness.kernel.frontends.payloads import as_lines, as_node, main_field
-from pluggableharness.kernel.frontends.text import LiveLines, live, nameable, shown
+from pluggableharness.kernel.frontends.payloads import as_lines, as_node, in_order, main_field
+from pluggableharness.kernel.frontends.text import LiveOutput, live, nameable, shown
 from pluggableharness.kernel.frontends.words import cut, value_line
 
 _MOST_DETAILS = 2000
@@ -54,7 +53,7 @@ class CallOutput:
             case CallEnded():
                 self._finish_streams()
                 if isinstance(news.outcome, Success):
-                    self._result(news.outcome.payload)
+                    self._result(in_order(news.outcome.payload, news.call.operation))
                 else:
                     self._error(news.call.operation.full_name, news.outcome)
             case CallRefused():
@@ -147,20 +146,17 @@ class _Stream:
 
     def __init__(self, outlet: Outlet) -> None:
         self._outlet = outlet
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._lines = LiveLines(outlet.encoding) if outlet.is_terminal else None
+        self._lines = LiveOutput(outlet.encoding) if outlet.is_terminal else None
 
     def write(self, data: bytes) -> None:
         if self._lines is None:
             self._outlet.write_bytes(data)
-            return
-        self._put(self._lines.feed(self._decoder.decode(data)))
+        else:
+            self._put(self._lines.feed(data))
 
     def finish(self) -> None:
-        if self._lines is None:
-            return
-        rest = self._lines.feed(self._decoder.decode(b"", final=True))
-        self._put(rest + self._lines.finish())
+        if self._lines is not None:
+            self._put(self._lines.finish())
 
     def _put(self, lines: list[str]) -> None:
         self._outlet.write("".join(line + "\n" for line in lines))

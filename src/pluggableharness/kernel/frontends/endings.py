@@ -9,6 +9,7 @@ from pluggableharness.kernel.domain.call import Call, RefusedCall
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
 from pluggableharness.kernel.frontends.lines import fold
 from pluggableharness.kernel.frontends.looks import Looks
+from pluggableharness.kernel.frontends.payloads import in_order
 from pluggableharness.kernel.frontends.text import clipped, live, nameable, shown
 from pluggableharness.kernel.frontends.words import brief, counted, cut, facts, glimpse
 
@@ -33,7 +34,7 @@ def ending(
     room = width - tail.cell_len
     # What came is worth more than what was asked for, of which a beginning tells which call it is.
     free = (room - line.cell_len) // (2 if number is None else 1)
-    came = "" if said else _came(outcome, looks, free)
+    came = "" if said else _came(call, outcome, looks, free)
     if number is None:
         line = _with_arguments(line, call, looks, room - cell_len(came))
     tail = Text.assemble(came, tail)
@@ -75,15 +76,14 @@ def _with_arguments(line: Text, call: Call, looks: Looks, width: int) -> Text:
     return line.append(f" {arguments}") if arguments else line
 
 
-def _came(outcome: Outcome, looks: Looks, room: int) -> str:
+def _came(call: Call, outcome: Outcome, looks: Looks, room: int) -> str:
     """What came of a call that says nothing about itself in other words."""
     if not isinstance(outcome, Success):
         return ""
     arrow = f" {looks.glyphs.tab} "
-    ellipsis = looks.glyphs.ellipsis
-    came = glimpse(
-        outcome.payload, min(max(room, 16), _MOST_CAME) - len(arrow), ellipsis, looks.encoding
-    )
+    room = min(max(room, 16), _MOST_CAME) - len(arrow)
+    payload = in_order(outcome.payload, call.operation)
+    came = glimpse(payload, room, looks.glyphs.ellipsis, looks.encoding)
     return arrow + came if came else ""
 
 

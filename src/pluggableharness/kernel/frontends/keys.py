@@ -4,13 +4,13 @@ Reading never blocks the loop and never outlives its task: a cancelled read leav
 terminal as it was. Knows nothing of what is asked.
 """
 
-import asyncio
 import os
 import termios
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
 from pluggableharness.kernel.frontends.leaving import undone
+from pluggableharness.kernel.frontends.readable import readable
 
 _MOST_READ = 4096
 _LONGEST_LINE = 64 * 1024
@@ -112,17 +112,7 @@ class Keys:
         return line.decode(errors="replace") if line else None
 
     async def _read(self) -> bytes:
-        loop = asyncio.get_running_loop()
-        ready = asyncio.Event()
-        try:
-            loop.add_reader(self._descriptor, ready.set)
-        except OSError:
-            pass  # a regular file or /dev/null, which the poller refuses since it never blocks
-        else:
-            try:
-                await ready.wait()
-            finally:
-                loop.remove_reader(self._descriptor)
+        await readable(self._descriptor)
         try:
             return os.read(self._descriptor, _MOST_READ)
         except OSError:

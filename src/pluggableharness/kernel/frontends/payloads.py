@@ -6,6 +6,7 @@ part is a convention of the first-party operations; without one, the only list i
 
 from collections.abc import Mapping, Sequence
 
+from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.render import (
     CodeBlockNode,
     GroupNode,
@@ -27,6 +28,13 @@ def main_field(payload: JsonObject) -> str | None:
             return name
     lists = [name for name, value in payload.items() if _is_list(value) and value]
     return lists[0] if len(lists) == 1 else None
+
+
+def in_order(payload: JsonObject, operation: Operation) -> JsonObject:
+    """The payload with what every result has first, as its author wrote it, and the rest by name:
+    the wire keeps no order."""
+    required = [name for name in operation.output_schema.required if name in payload]
+    return {name: payload[name] for name in dict.fromkeys((*required, *sorted(payload)))}
 
 
 def as_lines(value: Json) -> str:

@@ -6,6 +6,7 @@ and cursor movement taken out. Nothing that either returns can move a cursor, ch
 terminal's state, hide itself or reorder its neighbours. Knows no terminal and no colours.
 """
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -84,6 +85,12 @@ def shown(text: str, encoding: str = "utf-8") -> str:
         return text
     inner = written if written is not None else text.replace("\\", "\\\\")
     return '"' + inner.replace('"', '\\"') + '"'
+
+
+def on_a_line(line: str, encoding: str = "utf-8") -> str:
+    """A text of ours, as it is where everything prints, and else with escapes throughout."""
+    written = escaped(line, encoding)
+    return line if written is None else written
 
 
 def nameable(name: str) -> str:
@@ -207,6 +214,28 @@ class LiveLines:
         """The last line, if it was left without an end."""
         rest, self._line = _last_state(self._line + self._text.finish()), ""
         return [rest] if rest else []
+
+
+class LiveOutput:
+    """`LiveLines` of a child's output: bytes, cut anywhere."""
+
+    def __init__(self, encoding: str) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._lines = LiveLines(encoding)
+
+    @property
+    def open_line(self) -> str:
+        """What the unfinished line shows at this moment."""
+        return self._lines.open_line
+
+    def feed(self, data: bytes) -> list[str]:
+        """The lines that the next piece finishes."""
+        return self._lines.feed(self._decoder.decode(data))
+
+    def finish(self) -> list[str]:
+        """The rest, once nothing more comes."""
+        rest = self._lines.feed(self._decoder.decode(b"", final=True))
+        return rest + self._lines.finish()
 
 
 def live(text: str, encoding: str = "utf-8") -> str:
