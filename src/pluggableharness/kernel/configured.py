@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from pluggableharness.kernel.config.commands import files_of
-from pluggableharness.kernel.config.config import Config, Hook, OriginKind, ProviderConfig
+from pluggableharness.kernel.config.config import Config, OriginKind, ProviderConfig
 from pluggableharness.kernel.config.config import Profile as WrittenProfile
 from pluggableharness.kernel.config.declaration import declaration
 from pluggableharness.kernel.config.given import Given
@@ -30,12 +30,6 @@ from pluggableharness.kernel.config.versions import satisfies
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.event import Producer
-from pluggableharness.kernel.domain.hook import (
-    HOOK_TIMEOUT_S,
-    HookMode,
-    HookPoint,
-    Subscription,
-)
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, InstructionsFile, Profile
 from pluggableharness.kernel.first_party import first_party
@@ -112,7 +106,7 @@ def setup_of(
         default_timeout_s=config.settings.default_timeout_s,
         gate_reads=config.settings.gate_reads,
         telemetry=config.settings.telemetry,
-        hooks=tuple(map(_subscription, config.hooks)),
+        hooks=config.hooks,
         policy_files=believed,
         keep_grant=granted.keep,
         admit=partial(_admit, config, gate),
@@ -182,12 +176,6 @@ def _agent(written: WrittenProfile, retries: int, root: str) -> Profile:
         if written.instructions_file
         else None,
     )
-
-
-def _subscription(written: Hook) -> Subscription:
-    timeout_s = HOOK_TIMEOUT_S if written.timeout_s is None else written.timeout_s
-    mode = HookMode(written.mode)
-    return Subscription(HookPoint(written.point), written.provider, mode, timeout_s)
 
 
 def _spec(provider: ProviderConfig, found: Found, environment: Mapping[str, str]) -> ProviderSpec:

@@ -221,7 +221,7 @@ def test_blocks_keep_their_order() -> None:
             ("plan-ready", "filesystem"),
         )
     )
-    assert [(hook.point, hook.provider) for hook in read(text).hooks] == [
+    assert [(hook.point.value, hook.provider) for hook in read(text).hooks] == [
         ("plan-ready", "exec"),
         ("pre-tool-call", "filesystem"),
         ("plan-ready", "filesystem"),

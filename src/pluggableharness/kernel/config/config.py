@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from pluggableharness.kernel.domain.hook import Subscription
 from pluggableharness.kernel.domain.model_choice import ModelChoice
 from pluggableharness.kernel.domain.settings import Setting
 from pluggableharness.kernel.domain.values import JsonObject
@@ -101,17 +102,6 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class Hook:
-    """A subscription; the order of a `Config`'s hooks is the order in which they run (F2, K25)."""
-
-    point: str
-    provider: str
-    mode: str
-    place: str
-    timeout_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
     """What holds for every session; `telemetry` is the address to export to, if any."""
 
@@ -126,15 +116,15 @@ class Settings:
 class Config:
     """A whole agent.hcl, checked.
 
-    `warnings` are complete lines for a person. When `profiles` is empty, the default profile may
-    use everything.
+    `hooks` run in this order (F2, K25). `warnings` are complete lines for a person. When `profiles`
+    is empty, the default profile may use everything.
     """
 
     path: Path
     providers: tuple[ProviderConfig, ...]
     rules: tuple[Rule, ...] = ()
     profiles: Mapping[str, Profile] = field(default_factory=dict)
-    hooks: tuple[Hook, ...] = ()
+    hooks: tuple[Subscription, ...] = ()
     settings: Settings = Settings()
     warnings: tuple[str, ...] = ()
 

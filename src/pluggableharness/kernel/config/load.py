@@ -9,7 +9,6 @@ from typing import Final
 from pluggableharness.kernel.config.commands import command_problem, located
 from pluggableharness.kernel.config.config import (
     Config,
-    Hook,
     Known,
     OriginKind,
     Profile,
@@ -27,6 +26,7 @@ from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import ConfigError, Problem, Source, Span
 from pluggableharness.kernel.config.syntax import Block, Body
 from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.hook import HOOK_TIMEOUT_S, HookMode, HookPoint, Subscription
 from pluggableharness.kernel.domain.verdict import Reviewer
 from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.schema.nearest import close
@@ -46,19 +46,8 @@ _LABELS: Final = {
 }
 """What each block's label is; None where it has none."""
 
-POINTS: Final = (
-    "session-start",
-    "pre-model-call",
-    "post-model-response",
-    "pre-tool-call",
-    "plan-ready",
-    "post-tool-call",
-    "post-apply",
-    "session-end",
-)
-"""Where hooks can be (K25)."""
-
-MODES: Final = ("observe", "transform", "veto")
+POINTS: Final = tuple(one.value for one in HookPoint)
+MODES: Final = tuple(one.value for one in HookMode)
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
 
@@ -254,21 +243,25 @@ def _repeats(
 
 def _hooks(
     reading: Reading, blocks: list[Block], providers: tuple[ProviderConfig, ...]
-) -> tuple[Hook, ...]:
+) -> tuple[Subscription, ...]:
     loaded = [one.name for one in providers]
-    found: dict[tuple[str, str], Hook] = {}
+    found: dict[tuple[HookPoint, str], Subscription] = {}
+    spans: dict[tuple[HookPoint, str], Span] = {}
     for block in blocks:
         hook = _hook(reading, block, loaded)
         if hook is None:
             continue
-        first = found.setdefault((hook.point, hook.provider), hook)
-        if first is not hook:
-            message = f"{hook.provider} hooks into {hook.point} twice, first at {first.place}"
+        key = hook.point, hook.provider
+        if key in found:
+            first = reading.source.where(spans[key])
+            message = f"{hook.provider} hooks into {hook.point.value} twice, first at {first}"
             reading.wrong(block.span, message)
+        found.setdefault(key, hook)
+        spans.setdefault(key, block.span)
     return tuple(found.values())
 
 
-def _hook(reading: Reading, block: Block, loaded: list[str]) -> Hook | None:
+def _hook(reading: Reading, block: Block, loaded: list[str]) -> Subscription | None:
     point = block.labels[0]
     if point not in POINTS:
         reading.unknown(block.label_spans[0], "point for a hook", point, POINTS)
@@ -281,9 +274,9 @@ def _hook(reading: Reading, block: Block, loaded: list[str]) -> Hook | None:
     setting = fields.setting("provider")
     if provider and setting and provider not in loaded:
         reading.unknown(setting.value.span, "provider that is loaded called", provider, loaded)
-    if provider is None or mode is None:
+    if provider is None or mode is None or point not in POINTS:
         return None
-    return Hook(point, provider, mode, reading.source.where(block.span), timeout)
+    return Subscription(HookPoint(point), provider, HookMode(mode), timeout or HOOK_TIMEOUT_S)
 
 
 def _settings(reading: Reading, body: Body) -> Settings:

@@ -17,6 +17,7 @@ from pluggableharness.kernel.config.syntax import Block
 from pluggableharness.kernel.config.writing import heredoc, replace_file
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.hcl import quoted
+from pluggableharness.kernel.domain.quoting import bounded
 from pluggableharness.kernel.domain.values import Json
 
 LOCK_NAME: Final = Path(".agent", "agent.lock.hcl")
@@ -94,12 +95,11 @@ def _changes(path: str, was: Json, is_now: Json) -> Iterator[str]:
             inner = f"{path}.{name}" if path else name
             yield from _changes(inner, was.get(name), is_now.get(name))
     elif was != is_now:
-        yield f"{path} was {_cut(was)}, is {_cut(is_now)}"
+        yield f"{path} was {_shown(was)}, is {_shown(is_now)}"
 
 
-def _cut(value: Json) -> str:
-    text = "absent" if value is None else json.dumps(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text)} characters)"
+def _shown(value: Json) -> str:
+    return bounded("absent" if value is None else json.dumps(value), _SHOWN)
 
 
 def read_lock(path: Path, shown: str) -> Lock:

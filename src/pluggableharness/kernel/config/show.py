@@ -12,6 +12,7 @@ from pluggableharness.kernel.config.config import (
 )
 from pluggableharness.kernel.config.writing import braced, written_key, written_value
 from pluggableharness.kernel.domain.hcl import quoted
+from pluggableharness.kernel.domain.hook import HOOK_TIMEOUT_S
 from pluggableharness.kernel.domain.model_choice import ModelChoice
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.policy import Rule
@@ -33,10 +34,13 @@ def shown(config: Config, known: Mapping[str, Known]) -> str:
     for profile in config.profiles.values():
         blocks.append(_block(f"agent_profile {quoted(profile.name)}", _profile(profile)))
     for hook in config.hooks:
-        lines = [("provider", written_value(hook.provider)), ("mode", written_value(hook.mode))]
-        if hook.timeout_s:
+        lines = [
+            ("provider", written_value(hook.provider)),
+            ("mode", written_value(hook.mode.value)),
+        ]
+        if hook.timeout_s != HOOK_TIMEOUT_S:
             lines.append(("timeout", _seconds(hook.timeout_s)))
-        blocks.append(_block(f"hook {quoted(hook.point)}", _aligned(lines)))
+        blocks.append(_block(f"hook {quoted(hook.point.value)}", _aligned(lines)))
     blocks.append(_block("settings", _settings(config)))
     return "\n".join(blocks)
 
