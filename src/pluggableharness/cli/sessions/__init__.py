@@ -27,48 +27,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(
         title="commands", metavar="COMMAND", dest="subcommand", required=True
     )
-    _add_list(
-        commands.add_parser(
-            "list",
-            help="all sessions, the newest last",
-            description="One line a session: id, start, status, cost, prompt.",
-        )
+
+    def command(name: str, module: str, summary: str, told: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=summary, description=told)
+        added.set_defaults(module=module)
+        if name != "list":
+            added.add_argument("session", metavar="ID", help=_ID)
+        return added
+
+    listed = command(
+        "list",
+        "listing",
+        "all sessions, the newest last",
+        "One line a session: id, start, status, cost, prompt.",
     )
-    show = commands.add_parser(
+    listed.add_argument("--json", action="store_true", help="one JSON object a line")
+    listed.add_argument("--limit", type=count, metavar="N", help="the N newest only")
+    command(
         "show",
-        help="a session as a person reads it",
-        description="Print a session with its prompts; nothing is run.",
+        "showing",
+        "a session as a person reads it",
+        "Print a session with its prompts; nothing is run.",
     )
-    show.add_argument("session", metavar="ID", help=_ID)
-    show.set_defaults(module="showing")
-    replay = commands.add_parser(
+    replay = command(
         "replay",
-        help="a session as it was watched; nothing is run",
-        description="Show or print what the session showed.",
+        "replaying",
+        "a session as it was watched; nothing is run",
+        "Show or print what the session showed.",
     )
-    replay.add_argument("session", metavar="ID", help=_ID)
     replay.add_argument("--json", action="store_true", help="one JSON object a line, as from run")
-    replay.set_defaults(module="replaying")
-    _add_resume(
-        commands.add_parser(
+    _add_resuming(
+        command(
             "resume",
-            help="go on with a session",
-            description="Go on where it stopped, or with a new prompt, in its own directory.",
+            "resuming",
+            "go on with a session",
+            "Go on where it stopped, or with a new prompt, in its own directory.",
         )
     )
-    verify = commands.add_parser(
+    verify = command(
         "verify",
-        help="whether a record is as it was written",
-        description="Check the chain of hashes over every row.",
+        "verifying",
+        "whether a record is as it was written",
+        "Check the chain of hashes over every row.",
     )
-    verify.add_argument("session", metavar="ID", help=_ID)
     verify.add_argument("--head", metavar="HASH", help="the head that the session's end printed")
-    verify.set_defaults(module="verifying")
-    _add_export(
-        commands.add_parser(
+    _add_exporting(
+        command(
             "export",
-            help="a record in a form for others",
-            description="Print every row as JSON, or the story as Markdown.",
+            "exporting",
+            "a record in a form for others",
+            "Print every row as JSON, or the story as Markdown.",
         )
     )
 
@@ -79,14 +87,7 @@ def main(options: argparse.Namespace) -> int:
     return int(module.main(options))
 
 
-def _add_list(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--limit", type=count, metavar="N", help="the N newest only")
-    parser.set_defaults(module="listing")
-
-
-def _add_resume(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", metavar="ID", help=_ID)
+def _add_resuming(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "prompt",
         nargs="?",
@@ -109,11 +110,9 @@ def _add_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-all", action="store_true", help="answer every question with yes; denials hold"
     )
-    parser.set_defaults(module="resuming")
 
 
-def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", metavar="ID", help=_ID)
+def _add_exporting(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=("jsonl", "markdown"),
@@ -123,4 +122,3 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", metavar="FILE", help="a file; exporting rows again brings it up to date"
     )
-    parser.set_defaults(module="exporting")
