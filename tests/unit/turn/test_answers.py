@@ -186,8 +186,8 @@ def test_whatever_was_changed_of_the_arguments_is_named_and_bounded() -> None:
     assert "gone is no longer given (was [1])" in note
     assert "typed is now true (was 1)" in note
     assert 'new is now {"k": "é"} (was not given)' in note
-    assert "(502 characters in all)" in note
-    assert "(20002 characters in all)" in note
+    assert "(502 characters)" in note
+    assert "(20002 characters)" in note
     assert len(note) < 11_000
 
 

@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
+
 from pluggableharness.kernel.codec.schema import SCHEMA_TYPES, schema_from_wire
 from pluggableharness.kernel.codec.settings import SETTING_TYPES, setting_from_wire
 from pluggableharness.kernel.codec.tool import KINDS, RISKS, operation_from_wire
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk
+from pluggableharness.kernel.domain.quoting import bounded, in_quotes
 from pluggableharness.kernel.domain.settings import Setting, SettingType
 from pluggableharness.kernel.schema import declaration_problems
 from pluggableharness.kernel.schema.settings import setting_problems
@@ -197,15 +200,14 @@ def _default_problems(raw: config_pb2.ConfigAttribute, kind: SettingType, where:
         yield f"{where}.default_json", _shown(raw.default_json), problem.message
 
 
-def _member(wire: object, number: int) -> str:
+def _member(wire: EnumTypeWrapper, number: int) -> str:
     """The name of an enum's member, or the number when this contract has none for it."""
-    names: list[tuple[str, int]] = wire.items()  # type: ignore[attr-defined]
-    return {value: name for name, value in names}.get(number, str(number))
+    return {value: name for name, value in wire.items()}.get(number, str(number))
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return bounded(text, _SHOWN)
 
 
 def _shown(text: str) -> str:
-    return ascii(_cut(text)) if not text.isprintable() else repr(_cut(text))
+    return in_quotes(text, _SHOWN)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
+from pluggableharness.kernel.domain.quoting import bounded
 from pluggableharness.kernel.domain.values import Json, JsonObject
 
 _MOST_BEFORE: Final = 200
@@ -27,17 +28,19 @@ def told_edit(written: JsonObject, ran: JsonObject) -> str:
 def _changes(written: JsonObject, ran: JsonObject) -> Iterator[str]:
     for name in dict.fromkeys([*written, *ran]):
         if name not in ran:
-            yield f"{name} is no longer given (was {_cut(written[name], _MOST_BEFORE)})"
+            yield f"{name} is no longer given (was {_before(written[name])})"
         elif name not in written:
-            yield f"{name} is now {_cut(ran[name], _MOST_AFTER)} (was not given)"
+            yield f"{name} is now {_after(ran[name])} (was not given)"
         elif as_text(written[name]) != as_text(ran[name]):
-            before, after = _cut(written[name], _MOST_BEFORE), _cut(ran[name], _MOST_AFTER)
-            yield f"{name} is now {after} (was {before})"
+            yield f"{name} is now {_after(ran[name])} (was {_before(written[name])})"
 
 
-def _cut(value: Json, most: int) -> str:
-    text = as_text(value)
-    return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters in all)"
+def _before(value: Json) -> str:
+    return bounded(as_text(value), _MOST_BEFORE)
+
+
+def _after(value: Json) -> str:
+    return bounded(as_text(value), _MOST_AFTER)
 
 
 def as_text(value: Json) -> str:

@@ -24,6 +24,7 @@ from pydantic_ai.exceptions import (
     ModelUnavailableError,
 )
 
+from pluggableharness.kernel.domain.quoting import bounded
 from pluggableharness.kernel.models.fault import FaultKind, ModelFault
 
 _LONGEST_WORDS = 300
@@ -104,8 +105,7 @@ def _vendors_words(error: Exception) -> str:
     if not words:
         status = f"status {error.status_code}" if isinstance(error, ModelHTTPError) else ""
         words = status or str(error.__cause__ or error)
-    line = " ".join(words.split())
-    return line if len(line) <= _LONGEST_WORDS else f"{line[:_LONGEST_WORDS]}…"
+    return bounded(" ".join(words.split()), _LONGEST_WORDS)
 
 
 def _message(body: Any) -> str:
