@@ -1,4 +1,4 @@
-"""What documents owe their readers: links that lead somewhere, commands that parse, fresh pages."""
+"""What pages owe their readers: links that lead somewhere, and nothing that is no longer so."""
 
 import contextlib
 import io
@@ -22,6 +22,7 @@ DOCUMENTS = [
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 CODE = re.compile(r"^```\w*\n.*?^```$", re.DOTALL | re.MULTILINE)
 SHELL = re.compile(r"^```(?:sh|console)\n(.*?)^```$|^    (harness .*)$", re.DOTALL | re.MULTILINE)
+SHOWN = re.compile(r"<!-- file: ([^\n]+) -->\n```\w+\n(.*?)```\n", re.DOTALL)
 HARNESS = re.compile(r"(?:[\w./]*/)?harness")
 
 
@@ -45,6 +46,12 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         if not there.exists() or (anchor and anchor not in anchors(there)):
             dead.append(f"{target}#{anchor}")
     assert dead == []
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=named)
+def test_every_file_is_shown_as_it_is(page: Path) -> None:
+    for name, text in SHOWN.findall(page.read_text("utf-8")):
+        assert text == (ROOT / name).read_text("utf-8"), name
 
 
 def commands(page: Path) -> Iterator[list[str]]:

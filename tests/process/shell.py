@@ -34,6 +34,10 @@ _ALIKE = (
 )
 """What is never the same, and what stands for it."""
 
+_ANNOUNCED = re.compile(r"(\w+  )?▸")
+_ENDED = re.compile(r"^((?:\w+  )?✓ \S+).*")
+"""A line of a call, of a sub-agent's behind its profile."""
+
 
 @dataclass
 class Shell:
@@ -152,6 +156,5 @@ def steady(text: str) -> list[str]:
     What is allowed runs beside the questions, and a call that takes half a second is announced
     before its line.
     """
-    lines = (line for line in text.splitlines() if not line.startswith("▸"))
-    ends = (" ".join(line.split()[:2]) if line.startswith("✓") else line for line in lines)
-    return sorted(line for line in ends if line)
+    lines = (line for line in text.splitlines() if not _ANNOUNCED.match(line))
+    return sorted(_ENDED.sub(r"\1", line) for line in lines if line)

@@ -1,4 +1,4 @@
-"""The how-to on embedding shows the examples as they are, and its other code runs (K34)."""
+"""The lines of the how-to on embedding run (K34)."""
 
 import re
 import subprocess
@@ -13,16 +13,6 @@ import pluggableharness as ph
 
 ROOT = Path(__file__).parents[2]
 HOW_TO = (ROOT / "docs/how-to/embed-the-kernel.md").read_text()
-
-
-def test_the_examples_are_shown_as_they_are() -> None:
-    shown = re.findall(r"<!-- file: ([^\n]+) -->\n```python\n(.*?)```\n", HOW_TO, re.DOTALL)
-    assert [name for name, _ in shown] == [
-        "examples/library/first.py",
-        "examples/library/pydantic_ai_agent.py",
-    ]
-    for name, code in shown:
-        assert code == (ROOT / name).read_text()
 
 
 @pytest.mark.req("K34")

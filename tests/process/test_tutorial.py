@@ -39,12 +39,3 @@ def test_what_readme_shows_is_what_the_tutorial_prints() -> None:
     (shown,) = re.findall(r"## What you see\n\n```\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
     printed = PAGES[0].read_text("utf-8").splitlines()
     assert [line for line in shown.splitlines() if line not in printed] == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_files_are_shown_as_they_are(page: Path) -> None:
-    shown = re.findall(
-        r"<!-- file: ([^\n]+) -->\n```\w+\n(.*?)```\n", page.read_text("utf-8"), re.DOTALL
-    )
-    for name, text in shown:
-        assert text == (ROOT / name).read_text(encoding="utf-8")
