@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pluggableharness.providers.exec import bubblewrap, landlock, sandbox, seccomp
+from pluggableharness.providers.exec import bubblewrap, sandbox, seccomp
 from pluggableharness.providers.exec.private import PREFIX, private_directory
 from pluggableharness.providers.exec.provider import provider
 from pluggableharness.providers.exec.sandbox import (
@@ -29,7 +29,7 @@ MACHINE = seccomp.Machine(0, (), 0, 0, 0, 0, 0)
 def nothing_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "mechanism", mechanism.__wrapped__)
     monkeypatch.setattr(bubblewrap, "find", lambda: None)
-    monkeypatch.setattr(landlock, "version", lambda: 0)
+    monkeypatch.setattr(sandbox, "version", lambda: 0)
 
 
 async def test_where_nothing_is_possible_the_default_is_none_and_says_so(
@@ -62,7 +62,7 @@ def test_a_bubblewrap_that_does_not_work_is_not_used(
     broken.write_text("#!/bin/sh\necho no permission >&2; exit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr(landlock, "version", lambda: 2)
+    monkeypatch.setattr(sandbox, "version", lambda: 2)
     found = mechanism.__wrapped__()
     assert isinstance(found, Unavailable)
     assert "no permission" in found.why and "Landlock is at version 2" in found.why

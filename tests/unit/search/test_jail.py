@@ -17,7 +17,7 @@ from pluggableharness.sdk import ToolFailure
 from pluggableharness.sdk.testing import Tool, opened
 
 ATTACKED_S = 60.0
-TRIES = 60
+TRIES = 20
 
 
 @pytest.fixture(params=["landlock", "without"])

@@ -10,6 +10,7 @@ import pytest
 from unit.search.trees import NOTHING_SKIPPED, globbed, grepped, put, refusal
 
 from pluggableharness.providers.search import confined, ripgrep
+from pluggableharness.sdk import landlock
 from pluggableharness.sdk.testing import PartialResult, Tool
 
 WAIT_S = 5.0
@@ -180,16 +181,16 @@ async def test_what_cannot_be_read_is_a_warning_and_the_rest_a_result(
     for name in ("open/a.txt", "closed/b.txt", "shut.txt"):
         put(folder, name)
     readable = os.open(folder / "open", os.O_PATH)
-    allow = confined._allow
+    allow = landlock.allow
 
     def allow_less(rules: int, descriptor: int, access: int) -> None:
         """Refuse what modes would refuse to anybody but root."""
-        if access & confined._READ_FOLDER:
-            allow(rules, readable, confined._READ_FILE)
-            access = confined._READ_FOLDER
+        if access & landlock.READ_FOLDER:
+            allow(rules, readable, landlock.READ_FILE)
+            access = landlock.READ_FOLDER
         allow(rules, descriptor, access)
 
-    monkeypatch.setattr(confined, "_allow", allow_less)
+    monkeypatch.setattr(landlock, "allow", allow_less)
     payload = (await tool("grep", pattern="needle")).payload
     assert [match["path"] for match in payload["matches"]] == ["open/a.txt"]
     assert payload["warnings"] == [

@@ -6,19 +6,21 @@ guard and command, so that the guard itself is out of the command's reach.
 
 from __future__ import annotations
 
-import ctypes
 import os
-import struct
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-_CREATE_RULESET, _ADD_RULE = 444, 445
-_VERSION_ASKED: Final = 1
-_PATH_BENEATH: Final = 1
+from pluggableharness.sdk.landlock import (
+    EXECUTE,
+    READ_FILE,
+    READ_FOLDER,
+    WRITE_FILE,
+    allow,
+    new_ruleset,
+    version,
+)
 
-EXECUTE, WRITE_FILE, READ_FILE, READ_FOLDER = 1, 2, 4, 8
 MAKE_CHARACTER_DEVICE, MAKE_BLOCK_DEVICE = 1 << 6, 1 << 11
 TRUNCATE: Final = 1 << 14
 ON_FILES: Final = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | 1 << 15
@@ -32,15 +34,6 @@ OLDEST: Final = 3
 DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 
 
-@cache
-def version() -> int:
-    """Return the system's version of Landlock, 0 without."""
-    try:
-        return _call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_ASKED))
-    except OSError:
-        return 0
-
-
 def rules(
     writable: Iterable[Path], readable: Iterable[Path] | None = None, *, network: bool
 ) -> int:
@@ -51,7 +44,7 @@ def rules(
     """
     known = version()
     handled = _accesses(known)
-    ruleset = _create(handled, known, network=network)
+    ruleset = new_ruleset(*_handled(known, network=network))
     try:
         for path in _readable() if readable is None else readable:
             _allow(ruleset, path, READ & handled)
@@ -72,13 +65,13 @@ def _accesses(known: int) -> int:
     return (1 << bits) - 1
 
 
-def _create(handled: int, known: int, *, network: bool) -> int:
-    attributes = struct.pack("=Q", handled)
+def _handled(known: int, *, network: bool) -> Iterator[int]:
+    """Give what this version is to refuse: accesses to files, to the network, and scopes."""
+    yield _accesses(known)
     if known >= 4:
-        attributes += struct.pack("=Q", 0 if network else TCP)
+        yield 0 if network else TCP
     if known >= 6:
-        attributes += struct.pack("=Q", SIGNALS_AND_ABSTRACT_SOCKETS)
-    return _call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+        yield SIGNALS_AND_ABSTRACT_SOCKETS
 
 
 def _readable() -> Iterable[Path]:
@@ -97,22 +90,6 @@ def _allow(ruleset: int, path: Path, access: int) -> None:
     try:
         if not path.is_dir():
             access &= ON_FILES
-        rule = struct.pack("=Qi", access, descriptor)
-        _call(
-            _ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(_PATH_BENEATH), rule, ctypes.c_uint32(0)
-        )
+        allow(ruleset, descriptor, access)
     finally:
         os.close(descriptor)
-
-
-def _call(number: int, *arguments: object) -> int:
-    result = int(_libc().syscall(ctypes.c_long(number), *arguments))
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-    return result
-
-
-@cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)

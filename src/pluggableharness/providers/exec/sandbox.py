@@ -26,6 +26,7 @@ from pluggableharness.providers.exec.standing_in import stand_ins
 from pluggableharness.providers.exec.undoing import Snapshot
 from pluggableharness.sdk import ExecutionFailed, PermissionDenied
 from pluggableharness.sdk.guarded import guarded_files
+from pluggableharness.sdk.landlock import version
 from pluggableharness.sdk.processes import Confinement
 
 SYSTEM: Final = (
@@ -76,11 +77,11 @@ def mechanism() -> Mechanism | Unavailable:
             why = f"bubblewrap does not work ({error})"
         else:
             return Mechanism(f"bubblewrap ({program})", machine, start)
-    version = landlock.version()
-    if version >= landlock.OLDEST:
-        return Mechanism(f"Landlock version {version}, since {why}", machine)
+    known = version()
+    if known >= landlock.OLDEST:
+        return Mechanism(f"Landlock version {known}, since {why}", machine)
     needed = f"version {landlock.OLDEST} is needed (Linux 6.2)"
-    return Unavailable(f"{why}, and Landlock is at version {version}, where {needed}")
+    return Unavailable(f"{why}, and Landlock is at version {known}, where {needed}")
 
 
 @dataclass(frozen=True, slots=True)
