@@ -1,7 +1,7 @@
 """Which models a name stands for, and going on with others in a conversation."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
@@ -23,22 +23,30 @@ def named(
     return (known[0],) if known else (model_choice(name),)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Choosing:
-    """The models of one conversation; `answering` is what its sessions are opened with."""
+    """The models of one conversation, whichever session it goes on with.
+
+    `answering` is what its sessions are opened with, and `choices` are behind it.
+    """
 
     setup: Setup
     models: VendorModels
-    answering: Answering
+    answering: Answering = field(init=False)
+    choices: tuple[ModelChoice, ...] = field(init=False)
 
-    def choose(self, name: str) -> tuple[ModelChoice, ...]:
+    def __post_init__(self) -> None:
+        self.choices = self.setup.profile.models
+        self.answering = self._opened(self.choices)
+
+    def choose(self, name: str) -> None:
         """Let the models of that name answer from the next message on.
 
         Raises UsageError for a name that is none, and for a model that cannot be asked.
         """
         choices = self._named(name)
         self.answering.give_way_to(self._opened(choices))
-        return choices
+        self.choices = choices
 
     def listed(self) -> Iterator[tuple[str, str]]:
         """The models that are written down, and the vendors that can be asked, with remarks."""

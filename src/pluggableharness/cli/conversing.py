@@ -44,7 +44,7 @@ async def converse(setup: Setup, models: VendorModels, resume: Path | None = Non
 
     Raises what opening a kernel, a session and its log does.
     """
-    choosing = Choosing(setup, models, models(setup.profile))
+    choosing = Choosing(setup, models)
     keys = Keys()
     terminal = Terminal(keys=keys, conversation=True)
     with _Turns() as turns, keys.quiet(), log_drawn_by(terminal.say):
@@ -220,6 +220,7 @@ class _Conversation:
     async def _prompted(self, session: Session, before: RecordedSession | None, text: str) -> None:
         """Let the session run to its end, or to an interrupt, which is an end as well."""
         follow(self.terminal, session)
+        self.kernel.go_on_with(session, self.choosing.choices)
         try:
             await self.turns.run(self._run(session, before, text))
         except Interrupted:

@@ -115,11 +115,10 @@ class SlashCommands:
         if not given:
             self.terminal.table(list(self.choosing.listed()), "key")
             return
-        choices = self.choosing.choose(given)
-        self.kernel.go_on_with(self.session, choices)
-        fallbacks = " or ".join(one.name for one in choices[1:])
-        behind = f"; when it cannot, {fallbacks} does" if fallbacks else ""
-        self.terminal.say(f"{choices[0].name} answers from the next prompt on{behind}")
+        self.choosing.choose(given)
+        first, *others = (one.name for one in self.choosing.choices)
+        behind = f"; when it cannot, {' or '.join(others)} does" if others else ""
+        self.terminal.say(f"{first} answers from the next prompt on{behind}")
 
     def _tools(self) -> None:
         rows = [

@@ -12,7 +12,7 @@ from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.sessions.finding import find_log
 from pluggableharness.cli.sessions.reporting import reported
 from pluggableharness.cli.sessions.telling import RecordedClock, tell
-from pluggableharness.kernel.frontends.markdown import Markdown
+from pluggableharness.kernel.frontends.markdown_page import MarkdownPage
 from pluggableharness.kernel.frontends.outlet import Outlet
 from pluggableharness.kernel.store.export import export, export_line
 from pluggableharness.kernel.store.reading import read_events
@@ -37,7 +37,7 @@ def _rows(log: Path, output: str | None) -> int:
 
 def _markdown(log: Path, output: str | None) -> int:
     text = io.StringIO()
-    page, clock = Markdown(text), RecordedClock(log)
+    page, clock = MarkdownPage(text), RecordedClock(log)
     asyncio.run(tell(log, page, clock, page.prompted))
     if output is None:
         Outlet(sys.stdout).write(text.getvalue())

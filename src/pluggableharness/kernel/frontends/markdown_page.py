@@ -26,7 +26,7 @@ _MOST = 4000
 _FENCE = re.compile("`+")
 
 
-class Markdown:
+class MarkdownPage:
     """Writes what it hears of a session; every call stands where it ended, with its result.
 
     Results longer than 4,000 characters lose the rest and say so: all of it is in the record.
