@@ -1,6 +1,6 @@
 """A configuration as it takes effect, in HCL, without a secret in it (F6, F11)."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 
 from pluggableharness.kernel.config.config import (
     Config,
@@ -116,14 +116,7 @@ def _setting(path: str, value: Json, written: Mapping[str, Written]) -> str:
 
 
 def _rule(rule: Rule) -> list[str]:
-    match: dict[str, Json] = {
-        "tool_name": _sorted(rule.tool_name),
-        "provider": _sorted(rule.provider),
-        "risk": _sorted(None if rule.risk is None else {one.value for one in rule.risk}),
-        "kind": _sorted(None if rule.kind is None else {one.value for one in rule.kind}),
-    }
-    named = {name: values for name, values in match.items() if values is not None}
-    pairs = [("match", written_value(named))]
+    pairs = [("match", written_value(dict(rule.named)))]
     if rule.when:
         pairs.append(("when", quoted(rule.when)))
     pairs.append(("action", quoted(rule.action.value)))
@@ -133,10 +126,6 @@ def _rule(rule: Rule) -> list[str]:
         command = list(rule.reviewer.command)
         pairs.append(("reviewer", written_value(rule.reviewer.profile or command)))
     return _aligned(pairs)
-
-
-def _sorted(values: Set[str] | None) -> list[str] | None:
-    return None if values is None else sorted(values)
 
 
 def _profile(profile: Profile) -> list[str]:

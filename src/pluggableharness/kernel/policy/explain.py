@@ -60,22 +60,14 @@ def _considered(rule: Rule, facts: Facts, verdict: Verdict, digest: str) -> Cons
 
 def _elsewhere(rule: Rule, operation: Operation) -> str:
     """Which of its fields keeps a rule from speaking of an operation."""
-    fields: tuple[tuple[str, set[str] | frozenset[str] | None, str], ...] = (
-        ("tool_name", rule.tool_name, operation.name),
-        ("provider", rule.provider, operation.provider),
-        (
-            "risk",
-            None if rule.risk is None else {one.value for one in rule.risk},
-            operation.risk.value,
-        ),
-        (
-            "kind",
-            None if rule.kind is None else {one.value for one in rule.kind},
-            operation.kind.value,
-        ),
-    )
+    actual = {
+        "provider": operation.provider,
+        "tool_name": operation.name,
+        "risk": operation.risk.value,
+        "kind": operation.kind.value,
+    }
     return "; ".join(
-        f"its {name} is {' or '.join(sorted(values)) or 'nothing'}, not {actual}"
-        for name, values, actual in fields
-        if values is not None and actual not in values
+        f"its {name} is {' or '.join(values) or 'nothing'}, not {actual[name]}"
+        for name, values in rule.named.items()
+        if actual[name] not in values
     )

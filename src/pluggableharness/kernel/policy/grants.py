@@ -105,16 +105,7 @@ def granted(call: Call, asked_by: Rule | None, scope: Scope, digest: str | None 
 
 def written(rule: Rule) -> str:
     """A granted rule as a policy file holds it."""
-    fields = [
-        f"{name} = {_listed(values)}"
-        for name, values in (
-            ("provider", rule.provider),
-            ("tool_name", rule.tool_name),
-            ("risk", rule.risk and [risk.value for risk in rule.risk]),
-            ("kind", rule.kind and [kind.value for kind in rule.kind]),
-        )
-        if values
-    ]
+    fields = [f"{name} = {_listed(values)}" for name, values in rule.named.items()]
     settings = {"match": f"{{ {', '.join(fields)} }}"}
     if rule.when:
         settings["when"] = quoted(rule.when)
@@ -291,6 +282,6 @@ def _cel(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _listed(values: Sequence[str] | frozenset[str]) -> str:
-    listed = [quoted(value) for value in sorted(values)]
+def _listed(values: list[str]) -> str:
+    listed = [quoted(value) for value in values]
     return listed[0] if len(listed) == 1 else f"[{', '.join(listed)}]"

@@ -77,6 +77,19 @@ class Rule:
         return (self.tool_name, self.provider, self.risk, self.kind)
 
     @property
+    def named(self) -> dict[str, list[str]]:
+        """The fields that it names, each with its values in the words of agent.hcl."""
+        risk = None if self.risk is None else {one.value for one in self.risk}
+        kind = None if self.kind is None else {one.value for one in self.kind}
+        fields = {
+            "provider": self.provider,
+            "tool_name": self.tool_name,
+            "risk": risk,
+            "kind": kind,
+        }
+        return {name: sorted(values) for name, values in fields.items() if values is not None}
+
+    @property
     def rank(self) -> tuple[bool, ...]:
         """Which fields it names: compared as tuples, the greater is the more specific (K4).
 
