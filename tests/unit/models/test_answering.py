@@ -1,7 +1,6 @@
 """Asking again and asking another: pure logic over candidates, with time and chance given."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -10,9 +9,8 @@ from hypothesis import strategies as st
 from unit.models.vendors import ASKED, Listener
 from unit.turn.doubles import operation, says
 
-from pluggableharness.kernel.domain.message import Message, ModelReply
-from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.models.answering import Answering, Heard, Pausing, Reach
+from pluggableharness.kernel.domain.message import ModelReply
+from pluggableharness.kernel.models.answering import Answering, Asked, Heard, Pausing, Reach
 from pluggableharness.kernel.models.fault import FaultKind, ModelFault
 from pluggableharness.kernel.models.patience import PATIENT, Patience
 
@@ -39,15 +37,9 @@ class Fake:
         self.reached += 1
         return Reach(self.window, self.takes_tools)
 
-    async def reply(
-        self,
-        history: Sequence[Message],
-        offered: Sequence[Operation],
-        heard: Heard,
-        instructions: str = "",
-    ) -> ModelReply:
+    async def reply(self, asked: Asked, heard: Heard) -> ModelReply:
         self.asked += 1
-        self.told.append(instructions)
+        self.told.append(asked.instructions)
         played = self.plays.pop(0) if self.plays else self.name
         if isinstance(played, str):
             return ModelReply(says(played))

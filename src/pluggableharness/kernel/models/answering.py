@@ -27,6 +27,15 @@ class Reach:
     takes_tools: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a message is asked for with: the history, what may be called, what is told beside."""
+
+    history: Sequence[Message]
+    offered: Sequence[Operation]
+    instructions: str = ""
+
+
 class Candidate(Protocol):
     """One model of one vendor."""
 
@@ -39,13 +48,7 @@ class Candidate(Protocol):
         """What it takes."""
         ...
 
-    async def reply(
-        self,
-        history: Sequence[Message],
-        offered: Sequence[Operation],
-        heard: Heard,
-        instructions: str = "",
-    ) -> ModelReply:
+    async def reply(self, asked: Asked, heard: Heard) -> ModelReply:
         """The next message, asked for once. Raises ModelFault."""
         ...
 
@@ -100,12 +103,12 @@ class Answering:
     ) -> ModelReply:
         """The next message, of the first candidate that has one. Raises ModelFault."""
         last: ModelFault | None = None
-        instructions = self.instructions()
+        asked = Asked(history, offered, self.instructions())
         for place, candidate in enumerate(self.candidates):
             if last is not None and not await self._fits(candidate, last, offered, place):
                 continue
             try:
-                reply = await self._asked(candidate, history, offered, heard, instructions)
+                reply = await self._reply(candidate, asked, heard)
             except ModelFault as fault:
                 last = fault
                 await self._tell_down(candidate, fault, self.candidates[place + 1 :], heard)
@@ -127,20 +130,13 @@ class Answering:
         before = [(await one.reach()).window or 0 for one in self.candidates[:place]]
         return reach.window > max(before)
 
-    async def _asked(
-        self,
-        candidate: Candidate,
-        history: Sequence[Message],
-        offered: Sequence[Operation],
-        heard: Heard,
-        instructions: str,
-    ) -> ModelReply:
+    async def _reply(self, candidate: Candidate, asked: Asked, heard: Heard) -> ModelReply:
         """Ask until there is a message, or a fault that does not pass or passed its limits."""
         attempt = 0
         while True:
             listener = _Listener(heard)
             try:
-                reply = await candidate.reply(history, offered, listener, instructions)
+                reply = await candidate.reply(asked, listener)
                 self._reached.add(candidate.name)
                 return reply
             except ModelFault as fault:

@@ -5,16 +5,15 @@ of `vendor`, which is imported when the first such model is needed.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 from pluggableharness.kernel.domain.errors import UsageError
-from pluggableharness.kernel.domain.message import Message, ModelReply
+from pluggableharness.kernel.domain.message import ModelReply
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
-from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.profile import Profile
-from pluggableharness.kernel.models.answering import Answering, Candidate, Heard, Reach
+from pluggableharness.kernel.models.answering import Answering, Asked, Candidate, Heard, Reach
 from pluggableharness.kernel.models.fault import FaultKind, ModelFault
 from pluggableharness.kernel.models.patience import PATIENT, Patience
 from pluggableharness.kernel.models.reachable import check_address, check_key
@@ -75,13 +74,7 @@ class Barred:
         """Nobody knows."""
         return Reach()
 
-    async def reply(
-        self,
-        history: Sequence[Message],
-        offered: Sequence[Operation],
-        heard: Heard,
-        instructions: str = "",
-    ) -> ModelReply:
+    async def reply(self, asked: Asked, heard: Heard) -> ModelReply:
         """Nothing. Raises ModelFault."""
         raise ModelFault(FaultKind.HOPELESS, self.barred)
 
@@ -97,15 +90,9 @@ class Opening:
         """What it takes."""
         return await (await self.model()).reach()
 
-    async def reply(
-        self,
-        history: Sequence[Message],
-        offered: Sequence[Operation],
-        heard: Heard,
-        instructions: str = "",
-    ) -> ModelReply:
+    async def reply(self, asked: Asked, heard: Heard) -> ModelReply:
         """The next message, asked for once. Raises ModelFault."""
-        return await (await self.model()).reply(history, offered, heard, instructions)
+        return await (await self.model()).reply(asked, heard)
 
 
 class VendorModels:

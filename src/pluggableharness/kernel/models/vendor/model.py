@@ -1,6 +1,6 @@
 """One model of one vendor: asks once, streams what it says, and says what went wrong."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -24,7 +24,7 @@ from pluggableharness.kernel.domain.message import Cut, Message, ModelReply, Usa
 from pluggableharness.kernel.domain.naming import vendor_name
 from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.models.answering import Reach
+from pluggableharness.kernel.models.answering import Asked, Heard, Reach
 from pluggableharness.kernel.models.vendor.clients import responses_closed
 from pluggableharness.kernel.models.vendor.faults import cut_short, fault_of, said_nothing
 from pluggableharness.kernel.models.vendor.incoming import message_of
@@ -34,8 +34,6 @@ from pluggableharness.kernel.models.vendor.outgoing import (
     tool_definition,
     tools_of_history,
 )
-
-Heard = Callable[[str | Notice], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -55,25 +53,19 @@ class VendorModel:
         takes_tools = self.library.profile.get("supports_tools", True)
         return Reach(self.library.context_window, takes_tools)
 
-    async def reply(
-        self,
-        history: Sequence[Message],
-        offered: Sequence[Operation],
-        heard: Heard,
-        instructions: str = "",
-    ) -> ModelReply:
+    async def reply(self, asked: Asked, heard: Heard) -> ModelReply:
         """The next message, its text heard as it comes. Raises ModelFault.
 
         A message that did not come whole is none: nothing of it is given back.
         """
-        asking = _Asking(self, history, offered, instructions)
+        asking = _Asking(self, asked)
         async with responses_closed(), aclosing(asking.texts()) as texts:
             async for text in texts:
                 await heard(text)
         response = asking.response
         if response is None or not _is_whole(response):
             raise cut_short(self.name)
-        names = {vendor_name(operation): operation.full_name for operation in offered}
+        names = {vendor_name(operation): operation.full_name for operation in asked.offered}
         message = message_of(response, names, self.name)
         if not message.text and not message.calls:
             raise said_nothing(self.name, str(_details(response).get("finish_reason", "")))
@@ -119,17 +111,15 @@ class _Asking:
     """One request and its stream; `response` is there once the stream has ended."""
 
     model: VendorModel
-    history: Sequence[Message]
-    offered: Sequence[Operation]
-    instructions: str = ""
+    asked: Asked
     response: ModelResponse | None = None
 
     async def texts(self) -> AsyncGenerator[str, None]:
         """The pieces of text as they come. Raises ModelFault, and closing it ends the request."""
-        model = self.model
-        tools, settings = model.definitions(self.history, self.offered)
-        told = unicode_text(self.instructions)
-        messages = library_messages(self.history, Recipient(model.name, model.library.system))
+        model, asked = self.model, self.asked
+        tools, settings = model.definitions(asked.history, asked.offered)
+        told = unicode_text(asked.instructions)
+        messages = library_messages(asked.history, Recipient(model.name, model.library.system))
         try:
             async with model_request_stream(
                 model.library,
