@@ -239,3 +239,24 @@ def test_no_descriptor_is_left_behind(root: Path) -> None:
         except Exception:  # whatever it is, it must not leak
             continue
     assert os.listdir("/proc/self/fd") == before
+
+
+@pytest.mark.req("P16")
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [
+        ("utils.p", ["utils.py"]),
+        ("util.py", ["utils.py"]),
+        ("README", ["README.md"]),
+        ("Readme.md", ["README.md"]),  # of names that only look alike no others are told
+        ("nothing-like-it", None),
+    ],
+)
+def test_a_slip_in_a_name_is_told_the_names_that_may_be_meant(
+    build: Build, root: Path, asked: str, near: list[str] | None
+) -> None:
+    for name in ("utils.py", "README.md", "readme-2.md"):
+        (root / name).write_text("x")
+    with pytest.raises(NotFound) as caught:
+        build(root).open(asked)
+    assert caught.value.details == (near and {"near": near})

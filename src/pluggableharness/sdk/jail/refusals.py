@@ -7,7 +7,7 @@ path lies outside says nothing about whether anything is there.
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from pluggableharness.sdk.failures import (
@@ -22,7 +22,9 @@ from pluggableharness.sdk.jail.spelling import likeness
 from pluggableharness.sdk.naming import named, visible
 
 _NAMES_LOOKED_AT = 10_000
+_NAMES_COMPARED = 200
 _NAMES_SHOWN = 5
+_CLOSE = 0.75
 
 
 def outside(path: bytes | str, roots: Iterable[bytes]) -> PermissionDenied:
@@ -76,7 +78,10 @@ def missing(path: bytes | str, folder: int, name: bytes) -> NotFound:
 
 
 def near_names(folder: int, name: bytes) -> list[str]:
-    """List names in a folder that a reader would take for `name`, with visible escapes."""
+    """List names in a folder that a reader would take for `name`, else those it may be a slip of.
+
+    With visible escapes, as every name that is shown.
+    """
     wanted = likeness(name)
     try:
         listing = os.open(b".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
@@ -87,7 +92,19 @@ def near_names(folder: int, name: bytes) -> list[str]:
             names = [os.fsencode(entry.name) for entry in islice(entries, _NAMES_LOOKED_AT)]
     finally:
         os.close(listing)
-    return [visible(each) for each in sorted(names) if likeness(each) == wanted][:_NAMES_SHOWN]
+    alike = {each: likeness(each) for each in sorted(names)}
+    near = [each for each, seen in alike.items() if seen == wanted] or _slips(wanted, alike)
+    return [visible(each) for each in near[:_NAMES_SHOWN]]
+
+
+def _slips(wanted: str, alike: Mapping[bytes, str]) -> list[bytes]:
+    if len(alike) > _NAMES_COMPARED:
+        return []
+    # 4 ms to import, and only a mistake needs it.
+    from difflib import get_close_matches
+
+    close = get_close_matches(wanted, set(alike.values()), n=_NAMES_SHOWN, cutoff=_CLOSE)
+    return [each for each, seen in alike.items() if seen in close]
 
 
 def kind_of(mode: int) -> str:
