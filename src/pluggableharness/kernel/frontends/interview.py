@@ -14,7 +14,7 @@ from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.frontends.child_lines import place
 from pluggableharness.kernel.frontends.dialogue import Dialogue
 from pluggableharness.kernel.frontends.drawing import Drawing
-from pluggableharness.kernel.frontends.question import boxed
+from pluggableharness.kernel.frontends.lines import boxed
 from pluggableharness.kernel.frontends.reply import chosen
 from pluggableharness.kernel.frontends.text import shown
 
@@ -26,9 +26,8 @@ class Interview:
     """Asks for each required field of the call's output.
 
     What the arguments may say about the asking: `options` (texts to choose from, by number or
-    letter),
-    `multiple`, and `default`, which stands for an empty answer. With options, an optional
-    list of texts in the output, the first one, gets what was selected.
+    letter), `multiple`, and `default`, which stands for an empty answer. With options, an
+    optional list of texts in the output, the first one, gets what was selected.
     """
 
     dialogue: Dialogue

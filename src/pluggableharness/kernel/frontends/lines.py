@@ -93,6 +93,12 @@ def hang(first: Text, rest: Text, content: Text, width: int, *, words: bool = Fa
     return [Text.assemble(rest if number else first, piece) for number, piece in enumerate(pieces)]
 
 
+def boxed(title: Text, body: Sequence[Text], looks: Looks) -> list[Text]:
+    """A title and lines behind a bar. No content can draw a line without that bar."""
+    top, bar = (looks.glyphs.top + " ", "faint"), (looks.glyphs.bar + " ", "faint")
+    return [Text.assemble(top, title), *(Text.assemble(bar, line) for line in body)]
+
+
 def joined(lines: Iterable[Text]) -> Text:
     """The lines as one text."""
     return Text("\n").join(lines)

@@ -11,7 +11,7 @@ from pluggableharness.kernel.frontends.child_lines import place
 from pluggableharness.kernel.frontends.dialogue import Dialogue
 from pluggableharness.kernel.frontends.drawing import Drawing
 from pluggableharness.kernel.frontends.editing import Editing
-from pluggableharness.kernel.frontends.lines import exact, fold, hang
+from pluggableharness.kernel.frontends.lines import boxed, exact, fold, hang
 from pluggableharness.kernel.frontends.looks import Looks
 from pluggableharness.kernel.frontends.reply import Reply, chosen, clear_yes, understood
 from pluggableharness.kernel.frontends.text import shown
@@ -33,12 +33,6 @@ def item_lines(drawing: Drawing, item: PlanItem) -> list[Text]:
     else:
         body = drawing.with_preview(item.call.arguments, item.preview)
     return body + drawing.notes()
-
-
-def boxed(title: Text, body: Sequence[Text], looks: Looks) -> list[Text]:
-    """A title and lines behind a bar. No content can draw a line without that bar."""
-    top, bar = (looks.glyphs.top + " ", "faint"), (looks.glyphs.bar + " ", "faint")
-    return [Text.assemble(top, title), *(Text.assemble(bar, line) for line in body)]
 
 
 def title_of(item: PlanItem, looks: Looks, *remarks: str) -> Text:

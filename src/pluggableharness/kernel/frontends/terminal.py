@@ -45,14 +45,13 @@ from pluggableharness.kernel.frontends.editing import Editing
 from pluggableharness.kernel.frontends.endings import refusal
 from pluggableharness.kernel.frontends.interview import Interview
 from pluggableharness.kernel.frontends.keys import Keys
-from pluggableharness.kernel.frontends.lines import WordWrap, columns, fold
+from pluggableharness.kernel.frontends.lines import WordWrap, boxed, columns, fold
 from pluggableharness.kernel.frontends.looks import Looks
 from pluggableharness.kernel.frontends.meter import spent_words
 from pluggableharness.kernel.frontends.outlet import Outlet
 from pluggableharness.kernel.frontends.prose import Prose
 from pluggableharness.kernel.frontends.question import (
     Question,
-    boxed,
     item_lines,
     risk_text,
     title_of,
