@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
         """As argparse's, with texts that fold."""
         super().__init__(*given, **{"formatter_class": Folding, **named})
 
-    def parse_known_args(  # type: ignore[override]
+    def parse_known_args(  # type: ignore[override]  # argparse's takes any class of namespace
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse with the options first; a word that is left over is an error of this command."""

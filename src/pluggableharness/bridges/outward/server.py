@@ -59,7 +59,7 @@ async def serve(kernel: Kernel) -> None:
         lines = InputLines()
         await lines.open()
         output = anyio.wrap_file(claimed_output())
-        async with stdio_server(lines, output) as (read, write):  # type: ignore[arg-type]
+        async with stdio_server(lines, output) as (read, write):  # type: ignore[arg-type]  # lines are enough
             await server.run(read, write, server.create_initialization_options())
 
 

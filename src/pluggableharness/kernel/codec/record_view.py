@@ -31,7 +31,8 @@ def payload_view(event: Event) -> Json:
     that only its producer knows."""
     try:
         if event.schema_version == JSON:
-            return json_value(event.payload)  # type: ignore[no-any-return]
+            value: Json = json_value(event.payload)
+            return value
         if event.schema_version == EVENT_V1 and event.kind in _MESSAGES:
             message = _MESSAGES[event.kind]()
             message.ParseFromString(event.payload)

@@ -5,7 +5,7 @@ its real stderr, one without a controller is ended by force.
 """
 
 import asyncio
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from google.protobuf.message import DecodeError
 
@@ -13,6 +13,11 @@ from pluggableharness.kernel.plugins.output import LastLines
 from pluggableharness.kernel.plugins.transport import Channel, grpc_aio
 from pluggableharness.wire import plugin_pb2
 from pluggableharness.wire.handshake import CALLBACK_SERVICE_ID
+
+if TYPE_CHECKING:
+    import grpc.aio
+
+Stream: TypeAlias = "grpc.aio.StreamStreamCall[bytes, bytes]"
 
 _BROKER: Final = "/plugin.GRPCBroker/StartStream"
 _STDIO: Final = "/plugin.GRPCStdio/StreamStdio"
@@ -70,7 +75,7 @@ class Broker:
             pass
 
 
-async def _written(stream: Channel, data: bytes) -> bool:
+async def _written(stream: Stream, data: bytes) -> bool:
     try:
         await stream.write(data)
     except (grpc_aio().RpcError, asyncio.InvalidStateError):
@@ -78,14 +83,14 @@ async def _written(stream: Channel, data: bytes) -> bool:
     return True
 
 
-async def _repeat(stream: Channel, data: bytes) -> None:
+async def _repeat(stream: Stream, data: bytes) -> None:
     while True:
         await asyncio.sleep(_ANNOUNCE_S)
         if not await _written(stream, data):
             return
 
 
-async def _read_out(stream: Channel) -> None:
+async def _read_out(stream: Stream) -> None:
     """A plugin may announce servers of its own; nobody here calls them."""
     try:
         async for _ in stream:

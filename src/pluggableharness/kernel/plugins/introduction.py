@@ -13,7 +13,7 @@ from pluggableharness.kernel.plugins.contract import check_contract
 from pluggableharness.kernel.plugins.errors import ProviderLoadError
 from pluggableharness.kernel.plugins.launch import HANDSHAKE_S, StartFailed
 from pluggableharness.kernel.plugins.spec import ProviderSpec
-from pluggableharness.kernel.plugins.transport import TOOL_SERVICE, Channel, grpc_aio
+from pluggableharness.kernel.plugins.transport import TOOL_SERVICE, Channel, grpc_aio, status_of
 from pluggableharness.kernel.schema.settings import secrets, with_defaults
 from pluggableharness.wire import tool_pb2
 from pluggableharness.wire.handshake import APP_PROTOCOL_VERSION
@@ -67,7 +67,7 @@ async def _ask(channel: Channel, method: str, request: bytes = b"") -> bytes:
     try:
         answer: bytes = await channel.unary_unary(method)(request, timeout=HANDSHAKE_S)
     except grpc_aio().RpcError as error:
-        raise StartFailed(f"{method.rpartition('/')[2]} failed: {_status(error)}") from error
+        raise StartFailed(f"{method.rpartition('/')[2]} failed: {status_of(error)}") from error
     return answer
 
 
@@ -80,7 +80,7 @@ async def _describe(channel: Channel) -> tool_pb2.DescribeResponse:
         # Older providers have none; their name is known and their version is not.
         if error.code() is grpc.StatusCode.UNIMPLEMENTED:
             return tool_pb2.DescribeResponse()
-        raise StartFailed(f"Describe failed: {_status(error)}") from error
+        raise StartFailed(f"Describe failed: {status_of(error)}") from error
     except DecodeError as error:
         raise StartFailed("its answer to Describe cannot be decoded") from error
 
@@ -123,8 +123,3 @@ def _producer(name: str, described: tool_pb2.DescribeResponse) -> Producer:
             f"{APP_PROTOCOL_VERSION}"
         )
     return Producer(name, said.version, said.source, "tool", APP_PROTOCOL_VERSION)
-
-
-def _status(error: object) -> str:
-    code, details = error.code(), error.details()  # type: ignore[attr-defined]
-    return f"{code.name}: {details}" if details else str(code.name)

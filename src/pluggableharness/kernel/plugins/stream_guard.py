@@ -23,7 +23,7 @@ from pluggableharness.kernel.domain.outcome import (
     Outcome,
     Success,
 )
-from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.schema import violations
 from pluggableharness.wire import tool_pb2
 from pluggableharness.wire.structs import from_struct
@@ -157,7 +157,7 @@ class StreamGuard:
         return Success(payload)
 
     def _failure(self, rule: str, data: bytes | None, more: JsonObject | None = None) -> Failure:
-        details: dict[str, object] = {"broken": rule, **(more or {})}
+        details: dict[str, Json] = {"broken": rule, **(more or {})}
         if data is not None:
             details["event"] = _shown(data)
         return self._unknown(f"broke the event contract: {rule}.", details)
@@ -166,11 +166,11 @@ class StreamGuard:
         what = f"returned a result that does not fit its output schema: {'; '.join(problems)}."
         return self._unknown(what, {"violations": problems, "payload": payload})
 
-    def _unknown(self, what: str, details: dict[str, object]) -> Failure:
+    def _unknown(self, what: str, details: JsonObject) -> Failure:
         message = f"{self._operation.full_name} {what}"
         if self._operation.kind is Kind.RESOURCE:
             message = f"{message} {MAY_HAVE_HAPPENED}"
-        return Failure(ErrorCategory.UNKNOWN, message, details=details)  # type: ignore[arg-type]
+        return Failure(ErrorCategory.UNKNOWN, message, details=details)
 
 
 def _error(error: tool_pb2.ToolError) -> Failure:

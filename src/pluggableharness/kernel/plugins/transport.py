@@ -45,7 +45,7 @@ _SERVER_OPTIONS: Final = (
 )
 
 Channel = Any
-"""A grpc.aio.Channel; gRPC's own types come with its import."""
+"""A grpc.aio.Channel; its stubs learn what passes from serializers, and bytes have none."""
 
 TOOL_SERVICE: Final = "/pluggableharness.tool.v1.ToolService/"
 HOOK_SERVICE: Final = "/pluggableharness.hook.v1.HookSubscriberService/"
@@ -60,6 +60,12 @@ def grpc_aio() -> "ModuleType":
     import grpc.aio
 
     return grpc
+
+
+def status_of(error: "grpc.aio.AioRpcError") -> str:
+    """What an RPC failed with, on a line."""
+    code, details = error.code(), error.details()
+    return f"{code.name}: {details}" if details else code.name
 
 
 def open_channel(target: str) -> "grpc.aio.Channel":

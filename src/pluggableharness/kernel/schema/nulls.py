@@ -1,7 +1,6 @@
 """Taking away what models write for "not given" (P8)."""
 
 from collections.abc import Mapping
-from typing import cast
 
 from pluggableharness.kernel.domain.operation import Schema, SchemaType
 from pluggableharness.kernel.domain.values import Json, JsonObject
@@ -15,7 +14,7 @@ def without_nulls(schema: Schema, arguments: JsonObject) -> JsonObject:
     Models write null for "not given". Nothing else is converted, and what holds no such null
     is returned as it is, uncopied.
     """
-    return cast("JsonObject", _pruned(schema, arguments))
+    return _pruned_object(schema, arguments)
 
 
 def _pruned(schema: Schema, value: Json) -> Json:

@@ -2,7 +2,7 @@
 
 import json
 from math import isfinite
-from typing import NoReturn, cast
+from typing import NoReturn
 
 from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.schema.violation import Violation, quoted, shown
@@ -38,7 +38,7 @@ def parse_arguments(text: str) -> JsonObject | Violation:
         return Violation("", "at most 32 levels of nesting", "far more")
     if not isinstance(value, dict):
         return Violation("", "a JSON object", shown(value))
-    return cast("JsonObject", value)
+    return value
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -25,11 +25,16 @@ class NoStateDirectory(RecordFailed):
 
 
 class LogFailed(RecordFailed):
-    """A log cannot be written; `path` is its file."""
+    """A log cannot be written; `path` is its file.
 
-    def __init__(self, path: Path, message: str) -> None:
+    `lasting` False means that the next `sync` tries the same rows again, in the same order;
+    True that this log takes no more until it has been opened anew.
+    """
+
+    def __init__(self, path: Path, message: str, *, lasting: bool = True) -> None:
         super().__init__(f"{path}: {message}")
         self.path = path
+        self.lasting = lasting
 
 
 class LogInUse(LogFailed):
@@ -37,22 +42,14 @@ class LogInUse(LogFailed):
 
 
 class LogBusy(LogFailed):
-    """Another process held the file's lock for too long.
+    """Another process held the file's lock for too long; nothing is lost."""
 
-    Nothing is lost: the next `sync` tries the same rows again, in the same order.
-    """
+    def __init__(self, path: Path, message: str) -> None:
+        super().__init__(path, message, lasting=False)
 
 
 class LogWriteError(LogFailed):
-    """Rows could not be made durable.
-
-    `lasting` False means that the next `sync` tries them again; True that this log takes no
-    more until it has been opened anew.
-    """
-
-    def __init__(self, path: Path, message: str, *, lasting: bool) -> None:
-        super().__init__(path, message)
-        self.lasting = lasting
+    """Rows could not be made durable."""
 
 
 class LogUnreadable(HarnessError):

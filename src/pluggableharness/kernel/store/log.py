@@ -285,7 +285,7 @@ class EventLog:
             self._pending = batch
             waiters += self._waiters
             self._waiters = []
-            if not isinstance(error, LogBusy) and getattr(error, "lasting", True):
+            if error.lasting:
                 self._lasting = error
         for waiter in waiters:
             if waiter.done():

@@ -2,13 +2,13 @@
 
 import sqlite3
 from collections.abc import Iterator
+from typing import Any
 
 from pluggableharness.kernel.domain.event import Event, Producer
 from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.chain import link, producer_digest
 
 _PAGE_ROWS = 256
-_TYPES = (int, str, int, str, int, str, bytes, bytes)
 _PRODUCER_TYPES = (int, str, str, str, str, int)
 """SQLite stores any type in any column, whatever was declared."""
 
@@ -60,11 +60,21 @@ def fault(event: Event, sequence: int, before: bytes) -> str:
     return ""
 
 
-def _event(row: tuple[object, ...], producers: dict[int, Producer]) -> Event:
-    if tuple(map(type, row)) != _TYPES:
-        raise BadRow(row[0], "holds a value of the wrong type")  # type: ignore[arg-type]
-    sequence, event_id, time, kind, key, schema_version, payload, mark = row
-    producer = producers.get(key)  # type: ignore[call-overload]
-    if producer is None:
-        raise BadRow(sequence, "names a producer that the log does not have")  # type: ignore[arg-type]
-    return Event(sequence, event_id, time, kind, producer, schema_version, payload, mark)  # type: ignore[arg-type]
+def _event(row: tuple[Any, ...], producers: dict[int, Producer]) -> Event:
+    match row:
+        case (
+            int(sequence),
+            str(event_id),
+            int(time),
+            str(kind),
+            int(key),
+            str(version),
+            bytes(payload),
+            bytes(mark),
+        ):
+            producer = producers.get(key)
+            if producer is None:
+                raise BadRow(sequence, "names a producer that the log does not have")
+            return Event(sequence, event_id, time, kind, producer, version, payload, mark)
+        case _:
+            raise BadRow(row[0], "holds a value of the wrong type")

@@ -12,11 +12,15 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Thread
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.telemetry.spans import Attribute, Span
 from pluggableharness.version import __version__
+
+if TYPE_CHECKING:
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, export
 
 FLUSH_S: Final = 2.0
 """How long the end of a kernel waits for the collector, in seconds."""
@@ -51,11 +55,13 @@ def otlp_tracer(address: str) -> "OtlpTracer":
     resource = Resource.create(ours.merge(OTELResourceDetector().detect()).attributes)
     exporter = _Counting(OTLPSpanExporter(endpoint=endpoint))
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-    processor = BatchSpanProcessor(exporter)  # type: ignore[arg-type]
+    processor = BatchSpanProcessor(exporter)  # type: ignore[arg-type]  # not of its class: it loads late
     provider.add_span_processor(processor)
     tracer = provider.get_tracer("pluggableharness", __version__)
 
-    def begin(name: str, above: Any, attributes: Mapping[str, Attribute]) -> Any:
+    def begin(
+        name: str, above: "trace.Span | None", attributes: Mapping[str, Attribute]
+    ) -> "trace.Span":
         # Traces that an embedding program makes stay apart from ours.
         context = Context() if above is None else set_span_in_context(above, Context())
         return tracer.start_span(name, context, attributes=attributes)
@@ -71,11 +77,11 @@ def _endpoint(address: str) -> str:
 class _Counting:
     """An exporter that keeps count of what it has sent."""
 
-    def __init__(self, exporter: Any) -> None:
+    def __init__(self, exporter: "export.SpanExporter") -> None:
         self._exporter = exporter
         self.sent = 0
 
-    def export(self, spans: Sequence[Any]) -> Any:
+    def export(self, spans: "Sequence[ReadableSpan]") -> "export.SpanExportResult":
         result = self._exporter.export(spans)
         if result.name == "SUCCESS":
             self.sent += len(spans)
@@ -90,8 +96,8 @@ class _Counting:
 
 @dataclass(frozen=True, slots=True)
 class _OtlpSpan:
-    span: Any
-    error: Any
+    span: "trace.Span"
+    error: "trace.StatusCode"
 
     def note(self, attributes: Mapping[str, Attribute]) -> None:
         self.span.set_attributes(attributes)
@@ -105,14 +111,14 @@ class _OtlpSpan:
 
 
 class OtlpTracer:
-    """Implements Tracer. Made by `otlp_tracer`, whose library's types it does not name."""
+    """Implements Tracer. Made by `otlp_tracer`, which loads the library."""
 
     def __init__(
         self,
         endpoint: str,
-        begin: Callable[[str, Any, Mapping[str, Attribute]], Any],
-        error: Any,
-        processor: Any,
+        begin: "Callable[[str, trace.Span | None, Mapping[str, Attribute]], trace.Span]",
+        error: "trace.StatusCode",
+        processor: "SpanProcessor",
         exporter: _Counting,
     ) -> None:
         self._endpoint = endpoint

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from pluggableharness.providers.search.confined import Reach, start
+from pluggableharness.providers.search.confined import Reach, Streams, start
 from pluggableharness.sdk import ExecutionFailed, InvalidArguments, ToolFailure
 
 CHUNK: Final = 256 * 1024
@@ -210,7 +210,7 @@ async def running(
         executable = [_opened(theirs, path, os.O_PATH) for path in _loaded(program)]
         stdout, out = _pipe(ours, theirs)
         stderr, err = _pipe(ours, theirs)
-        streams = {"stdin": empty if stdin is None else stdin, "stdout": out, "stderr": err}
+        streams = Streams(stdin=empty if stdin is None else stdin, stdout=out, stderr=err)
         reach = Reach(readable, executable)
         try:
             process = start(argv, folder=folder, reach=reach, streams=streams)

@@ -73,7 +73,7 @@ async def task_create(
 @provider.resource(risk="low", safe=True, key_fields=("id",), idempotent=True)
 async def task_update(
     ctx: Context[Settings],
-    id: Annotated[str, Doc("The task, as task_create or task_list gave it")],  # noqa: A002
+    id: Annotated[str, Doc("The task, as task_create or task_list gave it")],  # noqa: A002  # what the contract calls it
     title: Annotated[str | None, _TITLE] = None,
     description: Annotated[str | None, Doc("What the title leaves out")] = None,
     status: Annotated[Status | None, Doc("Where it stands")] = None,
@@ -114,7 +114,7 @@ async def _(
 @task_update.preview
 async def _(
     ctx: Context[Settings],
-    id: str,  # noqa: A002
+    id: str,  # noqa: A002  # likewise
     title: str | None,
     description: str | None,
     status: Status | None,

@@ -115,7 +115,7 @@ class TaskStore:
                 values,
             ).fetchone()[0]
             numbers = database.execute(
-                f"SELECT number FROM tasks WHERE {where} ORDER BY number LIMIT ?",  # noqa: S608
+                f"SELECT number FROM tasks WHERE {where} ORDER BY number LIMIT ?",  # noqa: S608 (likewise)
                 [*values, limit],
             ).fetchall()
             return [self._read(database, number) for (number,) in numbers], total

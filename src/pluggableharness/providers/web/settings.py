@@ -58,9 +58,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse names that no host can have (P28)."""
-        for name in ("allowed_domains", "denied_domains"):
+        for name, domains, read in (
+            ("allowed_domains", self.allowed_domains, allowed_names),
+            ("denied_domains", self.denied_domains, denied_names),
+        ):
             try:
-                (allowed_names if name[0] == "a" else denied_names)(getattr(self, name))
+                read(domains)
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
 

@@ -46,6 +46,7 @@ class HookService:
         """Call the function; what goes wrong in it is the RPC's error, and so a failure (K26)."""
         message = hook_pb2.DispatchHookRequest.FromString(request)
         field = message.payload.WhichOneof("payload") or ""
+        # What is no point stands in no key.
         point, mode = cast(HookPoint, field.replace("_", "-")), _MODES.get(message.mode, "observe")
         handler = self._runner.provider.hooks.get((point, mode))
         if handler is None:

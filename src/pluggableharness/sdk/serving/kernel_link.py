@@ -13,6 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import grpc
@@ -222,7 +223,7 @@ class KernelLink:
         print(json.dumps(line, default=repr), file=sys.stderr, flush=True)
 
 
-def _kernel_messages() -> Any:
+def _kernel_messages() -> ModuleType:
     # Six modules of messages that a call without callbacks never touches.
     from pluggableharness.wire import kernel_pb2
 
@@ -276,6 +277,7 @@ def _session_outcome(answer: kernel_pb2.RunSessionResult) -> SessionOutcome:
     # Loaded with the kernel's messages.
     from pluggableharness.wire.session_pb2 import SessionStatus
 
+    # Any: the names are those that the field may have, and a kernel may be newer than we are.
     status: Any = SessionStatus.Name(answer.status).removeprefix("SESSION_STATUS_").lower()
     blocks = answer.final_message.content
     return SessionOutcome(

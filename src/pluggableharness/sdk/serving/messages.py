@@ -198,6 +198,7 @@ def get_schema_response(provider: Provider[Any]) -> bytes:
 
 
 def _point_number(point: str) -> Any:
+    # The stubs want the enum's own class where the runtime has ints.
     return common_pb2.HookPoint.Value(f"HOOK_POINT_{point.upper().replace('-', '_')}")
 
 

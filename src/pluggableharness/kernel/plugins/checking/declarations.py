@@ -1,5 +1,7 @@
 """What a provider says of itself before any call: schema, configuration, name."""
 
+from typing import TYPE_CHECKING
+
 from google.protobuf.message import DecodeError
 
 from pluggableharness.kernel.domain.operation import Kind, Operation
@@ -9,11 +11,14 @@ from pluggableharness.kernel.plugins.checking.arguments import configuration, wr
 from pluggableharness.kernel.plugins.checking.probe import Gone, Probe
 from pluggableharness.kernel.plugins.checking.report import Findings
 from pluggableharness.kernel.plugins.contract import Contract, ContractViolation, check_contract
-from pluggableharness.kernel.plugins.transport import grpc_aio
+from pluggableharness.kernel.plugins.transport import grpc_aio, status_of
 from pluggableharness.kernel.schema.settings import with_defaults
 from pluggableharness.wire import common_pb2, tool_pb2
 from pluggableharness.wire.handshake import APP_PROTOCOL_VERSION
 from pluggableharness.wire.structs import to_struct
+
+if TYPE_CHECKING:
+    import grpc.aio
 
 
 async def check_schema(probe: Probe, findings: Findings) -> Contract:
@@ -99,14 +104,12 @@ async def _refusal(probe: Probe, block: JsonObject) -> str | None:
     try:
         await probe.ask("Configure", request.SerializeToString())
     except grpc_aio().RpcError as error:
-        return _told(error)
+        return status_of(error)
     return None
 
 
-def _told(error: Exception) -> str:
-    if isinstance(error, DecodeError):
-        return "its answer cannot be decoded"
-    return f"{error.code().name}: {error.details()}"  # type: ignore[attr-defined]
+def _told(error: "grpc.aio.AioRpcError | DecodeError") -> str:
+    return "its answer cannot be decoded" if isinstance(error, DecodeError) else status_of(error)
 
 
 def _point(violation: ContractViolation) -> str:
