@@ -186,7 +186,7 @@ async def test_an_operation_can_still_be_called_as_the_function_that_it_is(
 
 @pytest.mark.req("P29", "P30")
 def test_a_preview_is_async_and_a_render_is_not(provider: Provider[None]) -> None:
-    operation: Any = declared(provider)
+    operation: Any = declared(provider)  # whose types refuse both
 
     def plain(*anything: object) -> None: ...
 

@@ -123,11 +123,13 @@ def _variable(span: Span, name: str, scope: Scope) -> Json:
 def _member(span: Span, target: Json, key: Json) -> Json:
     if isinstance(target, dict) and isinstance(key, str):
         if key in target:
-            return target[key]  # type: ignore[no-any-return]  # dict of what JSON holds
+            member: Json = target[key]
+            return member
         raise Unfit(span, f"there is no '{key}'{did_you_mean(key, target)}")
     if isinstance(target, list) and isinstance(key, int) and not isinstance(key, bool):
         if 0 <= key < len(target):
-            return target[key]  # type: ignore[no-any-return]  # list of what JSON holds
+            element: Json = target[key]
+            return element
         raise Unfit(span, f"the list has {len(target)} elements, counted from 0")
     raise Unfit(span, f"{kind_of(target)} has no such part")
 

@@ -8,7 +8,6 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.frontends.json_values import jsonable
@@ -21,7 +20,8 @@ _HEADER = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n)*")
 
 def as_file(arguments: JsonObject) -> str:
     """The arguments as such a file. Raises ValueError for those that TOML cannot hold."""
-    values = cast(JsonObject, jsonable(arguments))
+    values = jsonable(arguments)
+    assert isinstance(values, dict)
     text = "".join(f"{_name(name)} = {_value(value)}\n" for name, value in values.items())
     if not same(from_file(text), values):
         raise ValueError("TOML cannot hold these arguments")
