@@ -56,6 +56,11 @@ def with_word(word: str) -> set[int]:
     return found
 
 
+def seconds(number: int) -> str:
+    """So many seconds for `sleep`, with a fraction that no other run of tests has at a time."""
+    return f"{number}.{os.getpid()}"
+
+
 def eventually(holds: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
     """Wait until `holds`, bounded; only something that never comes true fails here."""
     deadline = time.monotonic() + patience_s

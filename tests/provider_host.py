@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -204,6 +205,16 @@ async def hosted(
             process.send_signal(signal.SIGKILL)
         await process.wait()
         await reading
+
+
+@contextlib.asynccontextmanager
+async def served(
+    program: Path, configuration: Mapping[str, Any] | None = None
+) -> AsyncIterator[Host]:
+    """As `hosted`, with a folder for the socket: its path has to be short, and pytest's are not."""
+    with tempfile.TemporaryDirectory() as sockets:
+        async with hosted(program, Path(sockets), configuration=configuration) as host:
+            yield host
 
 
 @contextlib.asynccontextmanager

@@ -15,7 +15,7 @@ import pytest
 from pluggableharness.kernel.domain.call import Call, CallContext
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.domain.outcome import LeadUp, Outcome
+from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, LeadUp, Outcome
 from pluggableharness.kernel.plugins.errors import ProviderLoadError
 from pluggableharness.kernel.plugins.process import start_provider
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
@@ -29,11 +29,6 @@ MINE = f"of-{os.getpid()}"
 """In the command line of every rogue of this test run, and of no other run's."""
 
 _numbers = count(1)
-
-
-def seconds(number: int) -> str:
-    """So many seconds for `sleep`, with a fraction that tells this test run from another."""
-    return f"{number}.{os.getpid()}"
 
 
 def rogue(
@@ -81,6 +76,12 @@ class Host:
 
 async def ignore(event: LeadUp) -> None:
     pass
+
+
+def failure(outcome: Outcome, category: ErrorCategory) -> Failure:
+    assert isinstance(outcome, Failure), outcome
+    assert outcome.category is category, outcome
+    return outcome
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from interop.builds import go_programs, node_provider
-from process.harness import Harness, lines
+from process.harness import Harness, lines, placed
 from rogue_host import LIMIT_S, hosted
 
 from pluggableharness.kernel.domain.cancelled import CallCancelled
@@ -46,12 +46,8 @@ def foreign(request: pytest.FixtureRequest) -> Foreign:
 
 @pytest.fixture
 def harness(tmp_path: Path) -> Iterator[Harness]:
-    project, state = tmp_path / "project", tmp_path / "state"
-    project.mkdir()
-    state.mkdir(mode=0o700)
-    started = Harness(project, state)
-    yield started
-    started.close()
+    with placed(tmp_path) as started:
+        yield started
 
 
 @pytest.mark.req("P10", "P28", "P30")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from process.harness import Harness
+from process.harness import Harness, placed
 from provider_host import CHATTY, SECRET, Host, hosted
 
 # Asked for by its variable, since the model is large; no part of the tests otherwise.
@@ -16,14 +16,10 @@ collect_ignore = [] if os.environ.get("PLUGGABLEHARNESS_LOCAL_MODEL") else ["tes
 @pytest.fixture
 def harness(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Harness]:
     """The command in an empty project, or in one with the providers that the test names."""
-    project, state = tmp_path / "project", tmp_path / "state"
-    project.mkdir()
-    state.mkdir(mode=0o700)
-    started = Harness(project, state)
-    if named := request.node.get_closest_marker("providers"):
-        started.configure("", *named.args)
-    yield started
-    started.close()
+    with placed(tmp_path) as started:
+        if named := request.node.get_closest_marker("providers"):
+            started.configure("", *named.args)
+        yield started
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,7 +63,7 @@ class Harness:
         """Write agent.hcl, with these built-in providers alone, since all of them take long."""
         named = "".join(f"  {name} = {{}}\n" for name in providers)
         required = f"required_providers {{\n{named}}}\n"
-        (self.project / "agent.hcl").write_text(required + text)
+        (self.project / "agent.hcl").write_text(text + required)
 
     def script(self, text: str) -> str:
         path = self.state / "script.yaml"
@@ -70,6 +72,19 @@ class Harness:
 
     def logs(self) -> list[Path]:
         return sorted((self.state / "pluggableharness" / "sessions").glob("*.sqlite"))
+
+
+@contextmanager
+def placed(folder: Path) -> Iterator[Harness]:
+    """The command in an empty project of a folder, until what it has left running is ended."""
+    project, state = folder / "project", folder / "state"
+    project.mkdir()
+    state.mkdir(mode=0o700)
+    started = Harness(project, state)
+    try:
+        yield started
+    finally:
+        started.close()
 
 
 def lines(output: str) -> list[dict[str, Any]]:

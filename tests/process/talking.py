@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pexpect
 from model_server import ModelServer, Reply
-from process.harness import HARNESS, Harness
+from process.harness import BOUND_S, HARNESS, Harness
 
 from pluggableharness.kernel.codec.record_messages import read_message
 from pluggableharness.kernel.store.reading import read_events
@@ -39,7 +39,7 @@ class Talk:
                 **environment,
             },
             encoding="utf-8",
-            timeout=25,
+            timeout=BOUND_S,
             dimensions=(40, 100),
         )
 

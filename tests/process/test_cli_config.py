@@ -123,9 +123,10 @@ def test_what_show_prints_is_a_configuration_that_comes_to_the_same(harness: Har
 
 @pytest.mark.req("F8", "F9", "K14")
 def test_disabled_operations_are_not_offered_and_time_outs_hold(harness: Harness) -> None:
-    (harness.project / "agent.hcl").write_text(
+    harness.configure(
         'provider "exec" {\n  timeout {\n    bash = "1s"\n  }\n}\n'
-        'provider "filesystem" {\n  disabled = ["write_file"]\n}\n'
+        'provider "filesystem" {\n  disabled = ["write_file"]\n}\n',
+        *("exec", "filesystem"),
     )
     offered = [one["operation"] for one in json.loads(harness.run("tools", "--json").stdout)]
     assert "write_file" not in offered
@@ -136,9 +137,8 @@ def test_disabled_operations_are_not_offered_and_time_outs_hold(harness: Harness
 
 @pytest.mark.req("F9", "K23")
 def test_a_session_has_the_tools_of_its_profile(harness: Harness) -> None:
-    (harness.project / "agent.hcl").write_text(
-        'agent_profile "default" {\n  tools = ["filesystem.read_file"]\n}\n'
-    )
+    profile = 'agent_profile "default" {\n  tools = ["filesystem.read_file"]\n}\n'
+    harness.configure(profile, "exec", "filesystem")
     (harness.project / "a.txt").write_text("x\n")
     script = harness.script(
         "prompt: go\nmessages:\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from process.harness import Harness, lines
-from process_tree import eventually, with_word
+from process_tree import eventually, seconds, with_word
 
 pytestmark = pytest.mark.providers("exec", "filesystem")
 
@@ -15,10 +15,10 @@ prompt: Do it
 messages:
   - calls:
       - {id: file, tool: filesystem.write_file, arguments: {path: done.txt, content: whole}}
-      - {id: wait, tool: exec.bash, arguments: {command: "echo x >> ran; sleep 331.5"}}
+      - {id: wait, tool: exec.bash, arguments: {command: "echo x >> ran; sleep WHILE"}}
       - {id: after, tool: filesystem.read_file, arguments: {path: done.txt}}
   - say: "file: ${file.path} wait: ${wait.error.category} after: ${after.error.category}"
-"""
+""".replace("WHILE", seconds(331))
 
 
 def killed(harness: Harness) -> str:
@@ -28,7 +28,7 @@ def killed(harness: Harness) -> str:
     eventually(lambda: (harness.project / "ran").exists(), "the command runs")
     running.kill()
     running.communicate(timeout=30)
-    eventually(lambda: not with_word("331.5"), "the command is gone")
+    eventually(lambda: not with_word(seconds(331)), "the command is gone")
     return harness.logs()[-1].stem
 
 

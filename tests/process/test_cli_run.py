@@ -6,7 +6,7 @@ import signal
 import pexpect
 import pytest
 from process.harness import HARNESS, Harness, lines
-from process_tree import alive, descendants, eventually, with_word
+from process_tree import alive, descendants, eventually, seconds, with_word
 
 from pluggableharness.kernel.codec.record import read_outcome
 from pluggableharness.kernel.domain.outcome import Failure
@@ -24,11 +24,13 @@ messages:
   - say: "The command saw: ${test.output}"
 """
 
-SLEEP = """
+WHILE = seconds(317)
+"""How long a command sleeps, which is also what it is found by."""
+SLEEP = f"""
 messages:
   - calls:
-      - {tool: filesystem.write_file, arguments: {path: done.txt, content: whole}}
-      - {tool: exec.bash, arguments: {command: "echo $$ > pid; sleep 317.25"}}
+      - {{tool: filesystem.write_file, arguments: {{path: done.txt, content: whole}}}}
+      - {{tool: exec.bash, arguments: {{command: "echo $$ > pid; sleep {WHILE}"}}}}
   - say: Never reached.
 """
 
@@ -51,7 +53,7 @@ def outcomes(harness: Harness) -> list[str]:
 
 def started_sleeping(harness: Harness) -> bool:
     pid = harness.project / "pid"
-    return pid.exists() and bool(with_word("317.25"))
+    return pid.exists() and bool(with_word(WHILE))
 
 
 @pytest.mark.req("K1", "K13a")
@@ -152,7 +154,7 @@ def test_a_killed_provider_ends_its_call_and_leaves_no_process(harness: Harness)
     _, err = running.communicate(timeout=30)
     assert running.returncode == 0, err
     assert outcomes(harness) == ["ok", "process_crashed"]
-    eventually(lambda: not with_word("317.25"), "the command is gone")
+    eventually(lambda: not with_word(WHILE), "the command is gone")
 
 
 @pytest.mark.req("K16", "K27")
@@ -193,11 +195,11 @@ def test_an_interrupt_cancels_in_order_and_the_record_says_so(
 def test_a_second_interrupt_leaves_at_once_and_still_leaves_no_process(
     harness: Harness,
 ) -> None:
-    stubborn = """
+    stubborn = f"""
 messages:
   - calls:
       - tool: exec.bash
-        arguments: {command: "trap '' TERM; echo $$ > pid; sleep 317.25; sleep 317.25"}
+        arguments: {{command: "trap '' TERM; echo $$ > pid; sleep {WHILE}; sleep {WHILE}"}}
 """
     running = harness.start("run", "--script", harness.script(stubborn), "--allow-all", "--json")
     eventually(lambda: started_sleeping(harness), "the command runs")

@@ -7,7 +7,7 @@ import pytest
 from model_server import Call, ModelServer, Reply
 from process.harness import Harness
 from process.talking import MODEL, said, talking
-from process_tree import eventually, with_word
+from process_tree import eventually, seconds, with_word
 
 from pluggableharness.kernel.codec.record_facts import read_facts
 from pluggableharness.kernel.store.index import summary
@@ -48,15 +48,15 @@ def test_each_prompt_goes_on_with_one_session_in_one_record(harness: Harness) ->
 
 @pytest.mark.req("K17", "K32")
 def test_an_interrupt_ends_the_turn_and_the_conversation_goes_on(harness: Harness) -> None:
-    sleep = Reply("Running.", calls=[Call("exec.bash", {"command": "echo $$ > pid; sleep 317.5"})])
+    sleep = Reply("Running.", calls=[Call("exec.bash", {"command": f"sleep {seconds(317)}"})])
     with talking(harness, [sleep, Reply("Back again.")], "--allow-all") as (talk, _):
         talk.ready()
         talk.prompt("run it")
-        eventually(lambda: bool(with_word("317.5")), "the command runs")
+        eventually(lambda: bool(with_word(seconds(317))), "the command runs")
         talk.process.send("\x03")
         talk.expect("interrupted")
         talk.ready()
-        eventually(lambda: not with_word("317.5"), "the command is gone")
+        eventually(lambda: not with_word(seconds(317)), "the command is gone")
         talk.prompt("and now?")
         talk.expect("Back again")
         talk.ready()
@@ -80,17 +80,17 @@ def test_an_interrupt_at_a_question_takes_it_back_and_runs_nothing(harness: Harn
 
 @pytest.mark.req("K16", "K32")
 def test_a_second_interrupt_leaves_at_once_with_the_terminal_as_it_was(harness: Harness) -> None:
-    stubborn = "trap '' TERM INT; echo $$ > pid; sleep 317.5; sleep 317.5"
+    stubborn = f"trap '' TERM INT; sleep {seconds(317)}; sleep {seconds(317)}"
     running = Reply("Running.", calls=[Call("exec.bash", {"command": stubborn})])
     with talking(harness, [running], "--allow-all") as (talk, _):
         talk.ready()
         talk.prompt("run it")
-        eventually(lambda: bool(with_word("317.5")), "the command runs")
+        eventually(lambda: bool(with_word(seconds(317))), "the command runs")
         eventually(lambda: not talk.process.getecho(), "what is typed does not show")
         # Signals that come at once may be one; how often they come tells the harness nothing.
         eventually(lambda: ended_after_interrupt(talk.process), "it has left")
         assert talk.process.exitstatus == 130
-        eventually(lambda: not with_word("317.5"), "the command is gone")
+        eventually(lambda: not with_word(seconds(317)), "the command is gone")
 
 
 @pytest.mark.req("K32")

@@ -1,13 +1,12 @@
 """The filesystem provider as a host meets it: a process that speaks the wire."""
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
-from provider_host import WAIT, Host, hosted
+from provider_host import WAIT, Host, served
 
 from pluggableharness.providers import filesystem
 from pluggableharness.wire import tool_pb2
@@ -17,10 +16,8 @@ PROGRAM = Path(filesystem.__file__).with_name("__main__.py")
 
 @pytest.fixture
 async def host() -> AsyncIterator[Host]:
-    # The path of a socket is short, and pytest's are not.
-    with tempfile.TemporaryDirectory() as sockets:
-        async with hosted(PROGRAM, Path(sockets)) as started:
-            yield started
+    async with served(PROGRAM) as started:
+        yield started
 
 
 async def terminal(

@@ -6,7 +6,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from rogue_host import LIMIT_S, Host, hosted, processes_with, rogue, seconds
+from process_tree import seconds
+from rogue_host import LIMIT_S, Host, failure, hosted, processes_with, rogue
 
 from pluggableharness.kernel.domain.cancelled import CallCancelled
 from pluggableharness.kernel.domain.outcome import (
@@ -25,12 +26,6 @@ from pluggableharness.kernel.plugins.stream_guard import MAY_HAVE_HAPPENED
 async def host() -> Host:  # type: ignore[misc]
     async with hosted() as opened:
         yield opened
-
-
-def failure(outcome: Outcome, category: ErrorCategory) -> Failure:
-    assert isinstance(outcome, Failure), outcome
-    assert outcome.category is category, outcome
-    return outcome
 
 
 @pytest.mark.req("P7", "P9", "P10")
@@ -154,7 +149,7 @@ async def test_a_process_that_dies_ends_every_call_with_how_and_its_last_words(
     others = [asyncio.create_task(hang()) for _ in range(2)]
     await asyncio.wait_for(sent.wait(), LIMIT_S)
     outcomes = [await host.run("rogue.run", ("stderr", "my last word\n"), end)]
-    outcomes += await asyncio.wait_for(asyncio.gather(*others), 5)
+    outcomes += await asyncio.wait_for(asyncio.gather(*others), LIMIT_S)
     for outcome in outcomes:
         crashed = failure(outcome, ErrorCategory.PROCESS_CRASHED)
         assert words in crashed.message
@@ -194,7 +189,7 @@ async def test_calls_end_although_the_guard_is_killed_and_a_child_holds_the_conn
     try:
         await asyncio.wait_for(started.wait(), LIMIT_S)
         os.kill(guard, signal.SIGKILL)
-        crashed = failure(await asyncio.wait_for(call, 5), ErrorCategory.PROCESS_CRASHED)
+        crashed = failure(await asyncio.wait_for(call, LIMIT_S), ErrorCategory.PROCESS_CRASHED)
         assert "unknown way" in crashed.message
         assert isinstance(await host.run(), Success)
     finally:

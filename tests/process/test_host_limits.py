@@ -4,13 +4,11 @@ import asyncio
 import base64
 
 import pytest
-from rogue_host import Host, hosted
+from rogue_host import Host, failure, hosted
 
 from pluggableharness.kernel.domain.outcome import (
     ErrorCategory,
-    Failure,
     LeadUp,
-    Outcome,
     Success,
 )
 
@@ -19,12 +17,6 @@ from pluggableharness.kernel.domain.outcome import (
 async def host() -> Host:  # type: ignore[misc]
     async with hosted() as opened:
         yield opened
-
-
-def failure(outcome: Outcome, category: ErrorCategory) -> Failure:
-    assert isinstance(outcome, Failure), outcome
-    assert outcome.category is category, outcome
-    return outcome
 
 
 @pytest.mark.req("P14")

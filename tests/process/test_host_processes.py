@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from process_tree import seconds
 from rogue_host import (
     LIMIT_S,
     MINE,
@@ -19,7 +20,6 @@ from rogue_host import (
     processes_with,
     refused,
     rogue,
-    seconds,
 )
 
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Success

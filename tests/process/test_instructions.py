@@ -43,7 +43,7 @@ def filed(log: Path) -> list[str]:
 def written(harness: Harness, url: str, *attributes: str, more: str = "") -> None:
     inside = "".join(f"  {one}\n" for one in attributes)
     block = f'agent_profile "default" {{\n{inside}{MODEL.format(url=url)}}}\n'
-    (harness.project / "agent.hcl").write_text(block + more)
+    harness.configure(block + more, "agent", "search")
 
 
 def system_of(spoken: Spoken, request: dict[str, Any]) -> str:
@@ -88,6 +88,7 @@ def test_a_model_is_told_where_it_is_and_then_what_its_profile_says(harness: Har
 
 
 @pytest.mark.req("K1", "K11", "K27")
+@pytest.mark.providers("search")
 def test_plan_mode_says_so_and_the_record_has_what_was_told_once(harness: Harness) -> None:
     look = Reply(calls=[Call("search.glob", {"pattern": "*"})])
     with ModelServer([look, Reply("I would.")]) as server:

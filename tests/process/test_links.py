@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from family import LIMIT_S, Watching, Written, calls, kernel, results
+from family import LIMIT_S, Watching, Written, calls, kernel, results, says
 
 from bench.survive.siege import swapping
 from pluggableharness.kernel import places
@@ -220,19 +220,23 @@ async def test_an_attacker_that_swaps_a_folder_for_a_link_gets_nothing_past_the_
             if operation == "exec.bash"
             else {"path": f"x/n{number}", "content": "x"},
         )
-        for number in range(60)
+        for number in range(20)
     )
+
+    async def until_one_failed() -> Message:
+        met = any(isinstance(one, Failure) for one in results(session.history))
+        return says("over") if met else Message(Role.ASSISTANT, proposed)
+
     providers = tuple(
         replace(one, config={"sandbox": "none"}) if one.name == "exec" else one for one in PROVIDERS
     )
     async with (
         asyncio.timeout(LIMIT_S),
         kernel(project, providers=providers, allow_all=False, rules=ALLOW) as made,
-        made.session(Written([Message(Role.ASSISTANT, proposed)]), Watching()) as session,
+        made.session(Written([until_one_failed] * 30), Watching()) as session,
     ):
         with swapping(project / "x", project / "y"):
             await session.run("go")
         ended = results(session.history)
     assert sorted(os.listdir(project / ".git/hooks")) == before
-    assert len(ended) == len(proposed)
     assert any(isinstance(one, Failure) for one in ended), "the attacker was never in the way"

@@ -7,6 +7,8 @@ import pexpect
 import pytest
 from process.harness import Harness
 
+pytestmark = pytest.mark.providers("exec")
+
 HIDING = "echo ok" + "\\n" * 200 + "rm -rf kept"
 BOUND_S = 60
 

@@ -25,6 +25,8 @@ from process_tree import alive, descendants, eventually
 
 import pluggableharness as ph
 
+pytestmark = pytest.mark.providers("exec", "filesystem")
+
 
 @MODES
 @pytest.mark.req("K35", "K3")
@@ -182,6 +184,7 @@ async def test_bad_arguments_and_unknown_tools_are_errors_that_say_what_would_do
 
 @MODES
 @pytest.mark.req("K35", "K17", "K13")
+@pytest.mark.providers("exec", "search")
 async def test_a_cancelled_request_ends_its_call_and_no_other(harness: Harness, mode: str) -> None:
     async with connected(harness, mode, accepts("allow")) as there:
         command = "echo $$; exec sleep 1000"
@@ -224,6 +227,7 @@ async def test_what_changes_while_it_is_asked_about_is_asked_again(
 
 @MODES
 @pytest.mark.req("K35", "P24")
+@pytest.mark.providers("user")
 async def test_a_question_of_the_model_reaches_the_person(harness: Harness, mode: str) -> None:
     def decide(message: str) -> types.ElicitResult:
         return types.ElicitResult(action="accept", content={"answer": "blue", "more": "x"})
@@ -384,4 +388,4 @@ async def test_what_is_no_message_is_answered_or_passed_over_and_nothing_else_is
         process.stdin.close()
         assert await process.wait() == 0
     assert all(answer["jsonrpc"] == "2.0" for answer in answers)
-    assert len(answers[-1]["result"]["tools"]) > 5
+    assert len(answers[-1]["result"]["tools"]) == 4

@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,11 +22,17 @@ AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-group
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A folder that nobody owns, in one that nobody may enter."""
-    for folder in (tmp_path, *tmp_path.parents[:-2]):
-        folder.chmod(folder.stat().st_mode | 0o011)
-    made = tmp_path / "project"
+def folder() -> Iterator[Path]:
+    """One that nobody may enter; pytest's own are shut again by every run of it that starts."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o711)
+        yield Path(name)
+
+
+@pytest.fixture
+def place(folder: Path) -> Path:
+    """A folder that nobody owns."""
+    made = folder / "project"
     made.mkdir()
     os.chown(made, NOBODY, NOBODY)
     return made
@@ -46,12 +54,12 @@ def place(tmp_path: Path) -> Path:
     ],
 )
 def test_an_ordinary_user_is_confined_alike(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, succeeds: bool
+    place: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, command: str, succeeds: bool
 ) -> None:
     program, machine = bubblewrap.find(), seccomp.machine()
     if not program or not machine or not shutil.which("setpriv"):
         pytest.skip("needs bubblewrap, setpriv and a filter for this processor")
-    private = tmp_path / "private"
+    private = folder / "private"
     private.mkdir()
     os.chown(private, NOBODY, NOBODY)
     monkeypatch.setattr(os, "geteuid", lambda: NOBODY)

@@ -1,7 +1,6 @@
 """The search provider as a host meets it: a process that speaks the wire."""
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from random import Random
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 from google.protobuf import json_format
 from process_tree import descendants, eventually
-from provider_host import WAIT, Host, hosted
+from provider_host import WAIT, Host, served
 
 from pluggableharness.providers import search
 from pluggableharness.wire import tool_pb2
@@ -20,10 +19,8 @@ PROGRAM = Path(search.__file__).with_name("__main__.py")
 
 @pytest.fixture
 async def host() -> AsyncIterator[Host]:
-    # The path of a socket is short, and pytest's are not.
-    with tempfile.TemporaryDirectory() as sockets:
-        async with hosted(PROGRAM, Path(sockets)) as started:
-            yield started
+    async with served(PROGRAM) as started:
+        yield started
 
 
 async def events_of(

@@ -140,8 +140,8 @@ async def test_an_answer_for_the_session_reaches_its_whole_tree_and_no_other(
     assert len(stranger.asked) == 1
 
 
-@pytest.mark.req("F4", "K10")
-def test_a_changed_operation_is_asked_about_again_once_it_is_accepted(harness: Harness) -> None:
+def mailing(harness: Harness) -> Path:
+    """The provider's file, in a project where a person has allowed its operation always."""
     provider = harness.project / "mail.py"
     provider.write_text(PROVIDER)
     source = f'["{sys.executable}", "./mail.py"]'
@@ -149,6 +149,12 @@ def test_a_changed_operation_is_asked_about_again_once_it_is_accepted(harness: H
         f"required_providers {{\n  mail = {{ source = {source} }}\n}}\n"
     )
     asyncio.run(answered_always(harness.project))
+    return provider
+
+
+@pytest.mark.req("F4", "K10")
+def test_a_changed_operation_is_asked_about_again_once_it_is_accepted(harness: Harness) -> None:
+    provider = mailing(harness)
     asked = ("policy", "explain", "mail.send", "subject=x")
     assert "verdict: allow by grant granted-mail-send" in harness.run(*asked).stdout
 
@@ -186,13 +192,7 @@ async def answered_always(project: Path) -> None:
 
 @pytest.mark.req("F4", "F11")
 def test_a_recorded_session_is_judged_by_the_approvals_that_still_hold(harness: Harness) -> None:
-    provider = harness.project / "mail.py"
-    provider.write_text(PROVIDER)
-    source = f'["{sys.executable}", "./mail.py"]'
-    (harness.project / "agent.hcl").write_text(
-        f"required_providers {{\n  mail = {{ source = {source} }}\n}}\n"
-    )
-    asyncio.run(answered_always(harness.project))
+    provider = mailing(harness)
     script = harness.script(
         "prompt: go\nmessages:\n  - calls:\n"
         "      - {tool: mail.send, arguments: {subject: x}}\n  - say: done\n"

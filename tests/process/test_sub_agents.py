@@ -2,17 +2,20 @@
 
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 from process.harness import Harness, lines
-from process_tree import alive, descendants, eventually, with_word
+from process_tree import alive, descendants, eventually, seconds, with_word
 
 from pluggableharness.kernel.codec.record import read_outcome
 from pluggableharness.kernel.codec.record_messages import read_message
 from pluggableharness.kernel.domain.message import Role
 from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
 from pluggableharness.kernel.store.reading import read_events, read_meta, verify
+
+pytestmark = pytest.mark.providers("agent", "exec", "filesystem")
 
 TWO_AT_ONCE = """
 messages:
@@ -107,6 +110,17 @@ def four(harness: Harness, rest: str) -> str:
     return harness.script(FOUR_AT_WORK + agents)
 
 
+def four_asleep(harness: Harness) -> "subprocess.Popen[str]":
+    """A session whose four agents run a command that does not end."""
+    script = four(harness, f"sleep {seconds(316)}")
+    running = harness.start("run", "--script", script, "--allow-all", "--json")
+    eventually(
+        lambda: all((harness.project / f"{name}.pid").exists() for name in NAMES),
+        "all four run their command",
+    )
+    return running
+
+
 @pytest.mark.req("K22", "K24", "C20")
 def test_four_agents_edit_and_test_at_the_same_time(harness: Harness) -> None:
     done = harness.run("run", "--script", four(harness, "true"), "--allow-all")
@@ -123,18 +137,13 @@ def test_cancelling_four_agents_half_way_ends_them_all_and_every_record_says_so(
     harness: Harness,
 ) -> None:
     """Case agent-user-task-03: nothing of the children goes on running."""
-    script = four(harness, "sleep 316.25")
-    running = harness.start("run", "--script", script, "--allow-all", "--json")
-    eventually(
-        lambda: all((harness.project / f"{name}.pid").exists() for name in NAMES),
-        "all four run their command",
-    )
+    running = four_asleep(harness)
     everyone = descendants(running.pid)
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=30)
     assert running.returncode == 130, err
     assert not any(alive(pid) for pid in everyone)
-    assert not with_word("316.25")
+    assert not with_word(seconds(316))
     root, children = family(harness)
     assert [read_meta(log)["status"] for log in (root, *children)] == ["cancelled"] * 5
     for log in (root, *children):
@@ -149,18 +158,13 @@ def test_cancelling_four_agents_half_way_ends_them_all_and_every_record_says_so(
 def test_when_the_agent_provider_dies_its_children_end_and_the_session_goes_on(
     harness: Harness,
 ) -> None:
-    script = four(harness, "sleep 316.75")
-    running = harness.start("run", "--script", script, "--allow-all", "--json")
-    eventually(
-        lambda: all((harness.project / f"{name}.pid").exists() for name in NAMES),
-        "all four run their command",
-    )
+    running = four_asleep(harness)
     guards = with_word("run_from_arguments")
     (provider,) = with_word("providers.agent") & descendants(running.pid) - guards
     os.kill(provider, signal.SIGKILL)
     _, err = running.communicate(timeout=30)
     assert running.returncode == 0, err
-    assert not with_word("316.75")
+    assert not with_word(seconds(316))
     root, children = family(harness)
     assert [read_meta(log)["status"] for log in children] == ["cancelled"] * 4
     assert read_meta(root)["status"] == "completed"

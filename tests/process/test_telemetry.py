@@ -35,7 +35,11 @@ agents:
 """
 
 
-def configure(harness: Harness, address: str, more: str = "") -> None:
+BUILTIN = "".join(f"  {name} = {{}}\n" for name in ("agent", "exec", "filesystem"))
+REQUIRED = f"required_providers {{\n{BUILTIN}}}\n"
+
+
+def configure(harness: Harness, address: str, more: str = REQUIRED) -> None:
     (harness.project / "agent.hcl").write_text(
         f'settings {{\n  telemetry = "{address}"\n}}\n{more}'
     )
@@ -43,11 +47,8 @@ def configure(harness: Harness, address: str, more: str = "") -> None:
 
 def hooked(harness: Harness) -> str:
     """Providers, of which one forbids nothing before each call."""
-    builtin = "".join(
-        f'  {name} = {{ source = "builtin" }}\n' for name in ("agent", "exec", "filesystem")
-    )
     return (
-        f"required_providers {{\n{builtin}"
+        f"required_providers {{\n{BUILTIN}"
         f'  audit = {{ source = ["{sys.executable}", "{AUDIT}"] }}\n'
         f'}}\nprovider "audit" {{\n  log = "{harness.state}/audit"\n}}\n'
         'hook "pre-tool-call" {\n  provider = "audit"\n  mode = "veto"\n}\n'

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from process.harness import HARNESS, Harness, lines
 
+pytestmark = pytest.mark.providers("exec", "user")
+
 SCRIPT = """
 messages:
   - calls:

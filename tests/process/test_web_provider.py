@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sys
-import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from google.protobuf import json_format
 from process.harness import Harness
-from provider_host import WAIT, Host, hosted
+from provider_host import WAIT, Host, served
 from unit.web.world import Server, answer, serving
 
 from pluggableharness.providers import web
@@ -26,10 +25,8 @@ PRIVATE = {"allow_private": True}
 @pytest.fixture
 async def host() -> AsyncIterator[Host]:
     """The provider, which may reach loopback."""
-    # The path of a socket is short, and pytest's are not.
-    with tempfile.TemporaryDirectory() as sockets:
-        async with hosted(PROGRAM, Path(sockets), configuration=PRIVATE) as started:
-            yield started
+    async with served(PROGRAM, PRIVATE) as started:
+        yield started
 
 
 async def last_event(host: Host, tool: str, **arguments: Any) -> tool_pb2.ToolEvent:
@@ -72,16 +69,12 @@ async def test_a_page_is_fetched_and_converted_over_the_wire(host: Host) -> None
 @pytest.mark.req("C16")
 async def test_loopback_is_refused_by_default_and_no_connection_is_made() -> None:
     """Cases web-02 and web-03, with the system's resolver and a server that really is there."""
-    with tempfile.TemporaryDirectory() as sockets:
-        async with (
-            serving({"*": answer(b"inside")}) as server,
-            hosted(PROGRAM, Path(sockets)) as host,
-        ):
-            for spelling in ("127.0.0.1", "localhost", "0.0.0.0", "[::]", "2130706433", "0x7f.1"):
-                event = await last_event(host, "web_fetch", url=f"http://{spelling}:{server.port}/")
-                category = tool_pb2.TOOL_ERROR_CATEGORY_PERMISSION_DENIED
-                assert event.error.category == category, (spelling, event)
-            assert server.opened == 0
+    async with serving({"*": answer(b"inside")}) as server, served(PROGRAM) as host:
+        for spelling in ("127.0.0.1", "localhost", "0.0.0.0", "[::]", "2130706433", "0x7f.1"):
+            event = await last_event(host, "web_fetch", url=f"http://{spelling}:{server.port}/")
+            category = tool_pb2.TOOL_ERROR_CATEGORY_PERMISSION_DENIED
+            assert event.error.category == category, (spelling, event)
+        assert server.opened == 0
 
 
 @pytest.mark.req("C16", "P25")
@@ -109,17 +102,16 @@ async def test_cancelling_the_call_closes_the_connection(host: Host) -> None:
 
 @pytest.mark.req("P31")
 async def test_the_key_of_an_engine_is_in_nothing_that_the_provider_says() -> None:
-    async def searched(server: Server, sockets: str) -> tuple[str, bytes]:
+    async def searched(server: Server) -> tuple[str, bytes]:
         url = f"http://127.0.0.1:{server.port}/search"
         block = {"search": {"engine": "tavily", "api_key": KEY, "url": url}}
-        async with hosted(PROGRAM, Path(sockets), configuration=block) as host:
+        async with served(PROGRAM, block) as host:
             event = await last_event(host, "web_search", query="q")
             return json_format.MessageToJson(event), b"".join(host.stderr)
 
     echo = answer(f"no such key: {KEY}".encode(), "Content-Type: text/plain", status="500 Oops")
-    with tempfile.TemporaryDirectory() as sockets:
-        async with serving({"*": echo}) as server:
-            said, stderr = await searched(server, sockets)
+    async with serving({"*": echo}) as server:
+        said, stderr = await searched(server)
     assert server.header("authorization") == [f"Bearer {KEY}"]
     assert "no such key: [secret]" in said
     assert KEY not in said and KEY.encode() not in stderr
@@ -128,8 +120,8 @@ async def test_the_key_of_an_engine_is_in_nothing_that_the_provider_says() -> No
 @pytest.mark.req("C17", "F8")
 @pytest.mark.providers("web")
 def test_http_request_is_listed_only_where_agent_hcl_turns_it_on(harness: Harness) -> None:
-    listed = harness.run("tools").stdout
-    assert "web.web_fetch" in listed and "web.http_request" not in listed
+    listed = harness.run("tools")
+    assert "web.web_fetch" in listed.stdout and "web.http_request" not in listed.stdout
     refused = harness.run("call", "web.http_request", "method=POST", "url=http://127.0.0.1:9/")
     assert refused.returncode != 0
     harness.configure('provider "web" {\n  http_request = true\n}\n', "web")
