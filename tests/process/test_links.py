@@ -168,7 +168,7 @@ async def test_a_link_swapped_after_the_last_look_leads_nowhere(
         point(project / "ln", to)
         return found
 
-    monkeypatch.setattr("pluggableharness.kernel.kernel.located", late)
+    monkeypatch.setattr("pluggableharness.kernel.judging.located", late)
     frontend = Swapping() if attended else Watching()
     outcome = await run(project, frontend, operation, **arguments)
     assert isinstance(outcome, Success), outcome
@@ -193,7 +193,7 @@ async def test_a_folder_that_becomes_a_link_after_the_last_look_ends_the_call(
         point(folder, ".git/hooks")
         return found
 
-    monkeypatch.setattr("pluggableharness.kernel.kernel.located", late)
+    monkeypatch.setattr("pluggableharness.kernel.judging.located", late)
     write = {"path": "d/x", "content": "x"}
     command = {"command": "echo x >x", "working_directory": "d"}
     arguments = command if operation == "exec.bash" else write
