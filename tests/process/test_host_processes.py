@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from process_tree import seconds
+from process_tree import eventually, seconds
 from rogue_host import (
     LIMIT_S,
     MINE,
@@ -230,7 +230,9 @@ async def test_stopping_a_plugin_ends_the_children_that_hold_its_pipes() -> None
     """Case plugin-process-06."""
     async with hosted() as host:
         await host.run("rogue.run", ("child", seconds(315), False), ("result", {}))
-        assert processes_with(seconds(315))
+        await asyncio.to_thread(
+            eventually, lambda: bool(processes_with(seconds(315))), "the child's command line"
+        )
     assert processes_with(seconds(315)) == []
 
 
