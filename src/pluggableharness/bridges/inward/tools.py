@@ -17,7 +17,7 @@ _LONGEST: Final = 64
 _MOST_TEXT: Final = 1024 * 1024
 """Characters of text, and of structured content, that a result carries on."""
 _MOST_BLOCKS: Final = 1000
-"""Blocks of content that it carries on: each costs more than its text, on every way that it goes."""
+"""Blocks of content that it carries on: each costs more than its text, wherever it goes."""
 _MOST_SAID: Final = 4000
 """Characters of an error's message."""
 
