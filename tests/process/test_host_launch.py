@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from process_tree import eventually
+from process_tree import eventually, seconds
 from rogue_host import (
     LIMIT_S,
     MINE,
@@ -17,7 +17,6 @@ from rogue_host import (
     processes_with,
     refused,
     rogue,
-    seconds,
 )
 
 from pluggableharness.kernel.domain.outcome import Failure, Success
