@@ -1,16 +1,21 @@
 """`harness call`: one operation by hand, streamed, with exit codes to rely on."""
 
 import os
+import shlex
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pexpect
 import pytest
-from process.harness import Harness, lines
+from process.harness import BOUND_S, HARNESS, Harness, lines
 from unit.turn.doubles import operation
 
 from pluggableharness.cli.tools import as_table
 from pluggableharness.kernel.store.reading import read_events, verify
+
+NOTES = Path(__file__).parents[2] / "examples" / "notes-provider"
 
 
 @pytest.mark.req("K4", "P8")
@@ -225,3 +230,25 @@ def test_hooks_of_the_project_have_their_say_in_a_call_by_hand(harness: Harness)
     assert "hook pre-tool-call of audit" in denied.stderr
     assert "could not say" not in denied.stderr
     assert harness.run("call", "filesystem.read_file", "path=open").stdout == "1|text\n"
+
+
+@pytest.mark.req("P30")
+def test_a_terminal_shows_a_result_as_its_provider_draws_it_and_a_pipe_its_fields(
+    harness: Harness,
+) -> None:
+    shutil.copytree(NOTES, harness.project, dirs_exist_ok=True)
+    (harness.project / "notes").mkdir()
+    (harness.project / "notes" / "to-do.txt").write_text("buy milk\n")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {"NOTES_TOKEN": "abc123", "NO_COLOR": "1", "PATH": path}
+    words = [*HARNESS[1:], "call", "notes.load", "name=to-do"]
+    seen, _ = pexpect.run(
+        shlex.join([HARNESS[0], *words]),
+        cwd=str(harness.project),
+        env={**harness.environment, **environment},
+        timeout=BOUND_S,
+        withexitstatus=True,
+    )
+    assert seen.decode().split("\r\n") == ["notes/to-do.txt", "buy milk", ""]
+    piped = harness.run(*words[-3:], **environment)
+    assert piped.stdout.splitlines() == ["path: notes/to-do.txt", 'text: "buy milk\\n"']

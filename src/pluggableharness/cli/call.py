@@ -82,7 +82,7 @@ async def _call(options: argparse.Namespace) -> int:
         arguments = read_arguments(operation, options.pairs, options.args)
         if options.preview:
             return await _preview(kernel, options.operation, arguments, options.json)
-        frontend = CallLines(sys.stdout) if options.json else CallOutput()
+        frontend = CallLines(sys.stdout) if options.json else CallOutput(draw=kernel.drawn)
         try:
             return _exit_code(await kernel.call(options.operation, arguments, frontend))
         finally:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+from pluggableharness.kernel.codec.record import EVENT_V1, outcome_payload
 from pluggableharness.kernel.config.instructions import instructions
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import UsageError
@@ -24,7 +25,7 @@ from pluggableharness.kernel.domain.message import (
 )
 from pluggableharness.kernel.domain.model_choice import ModelChoice
 from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.domain.outcome import Failure, Outcome
+from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
@@ -288,6 +289,11 @@ class Kernel:
         if isinstance(call, RefusedCall):
             return call.failure
         return await self._processes.preview(call)
+
+    async def drawn(self, call: Call, success: Success) -> RenderNode | None:
+        """What a call's result looks like; None when its provider does not say (P30)."""
+        payload = outcome_payload(call.id, success)
+        return await self._processes.render(call.operation.provider, payload, EVENT_V1)
 
     async def explain(
         self, operation: str, arguments: JsonObject | str, session: Session | None = None

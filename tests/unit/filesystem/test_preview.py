@@ -123,4 +123,4 @@ async def test_recorded_results_are_shown_as_text_and_diffs(tool: Tool, folder: 
     read = (await tool("read_file", path="f")).payload
     assert tool.render("write_file", written) == CodeBlock(written["diff"], "diff")
     assert tool.render("edit_file", edited) == CodeBlock(edited["diff"], "diff")
-    assert tool.render("read_file", read) == CodeBlock("1|b")
+    assert tool.render("read_file", read) == Text("1|b")

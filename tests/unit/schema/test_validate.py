@@ -191,6 +191,5 @@ def test_the_models_message_holds_every_fault_and_what_the_operation_takes() -> 
         '- pth: expected a declared property (nearest: "path"), got the unknown property "pth"',
         '- end_line: expected a number, written 9 without quotes, got the string "9"',
         "- path: expected a string (required), got nothing",
-        "It takes path (a string), start_line (a number, optional), end_line (a number, "
-        "optional).",
+        "It takes path (a string), start_line (a number, optional), end_line (a number, optional).",
     ]

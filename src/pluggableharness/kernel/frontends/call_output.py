@@ -6,6 +6,7 @@ here imports rich before there is something to draw: a call in a pipeline must s
 """
 
 import sys
+from collections.abc import Awaitable, Callable
 from typing import TextIO
 
 from pluggableharness.kernel.domain.call import Call
@@ -29,13 +30,20 @@ from pluggableharness.kernel.frontends.words import cut, value_line
 
 _MOST_DETAILS = 2000
 
+Draw = Callable[[Call, Success], Awaitable[RenderNode | None]]
+"""How a provider draws a result of its own; None when it does not (P30)."""
+
 
 class CallOutput:
     """Shows one call. Nobody is asked: calling is the person's own act."""
 
     attended = False
 
-    def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
+    def __init__(
+        self, out: TextIO | None = None, err: TextIO | None = None, draw: Draw | None = None
+    ) -> None:
+        """Write to the two streams; `draw` is asked where a terminal shows the result."""
+        self._draw = draw
         self._out = Outlet(out or sys.stdout)
         self._err = Outlet(err or sys.stderr)
         self._streams = {
@@ -53,7 +61,8 @@ class CallOutput:
             case CallEnded():
                 self._finish_streams()
                 if isinstance(news.outcome, Success):
-                    self._result(in_order(news.outcome.payload, news.call.operation))
+                    drawn = await self._drawn(news.call, news.outcome)
+                    self._result(in_order(news.outcome.payload, news.call.operation), drawn)
                 else:
                     self._error(news.call.operation.full_name, news.outcome)
             case CallRefused():
@@ -95,14 +104,23 @@ class CallOutput:
         for stream in self._streams.values():
             stream.finish()
 
-    def _result(self, payload: JsonObject) -> None:
+    async def _drawn(self, call: Call, success: Success) -> RenderNode | None:
+        """The provider's own drawing; none of what has streamed, nor for a pipe."""
+        if self._draw is None or self._streamed or not self._out.is_terminal:
+            return None
+        return await self._draw(call, success)
+
+    def _result(self, payload: JsonObject, drawn: RenderNode | None) -> None:
         """The main part on standard output, and what is said about it on standard error."""
         main = main_field(payload)
-        if main is None:
+        if drawn is not None:
+            _draw(drawn, self._out)
+        elif main is None:
             self._values(payload, self._out)
-            return
-        if not (self._streamed and main == "output"):
+        elif not (self._streamed and main == "output"):
             self._main(main, payload)
+        if main is None:
+            return
         self._values({name: value for name, value in payload.items() if name != main}, self._err)
 
     def _main(self, name: str, payload: JsonObject) -> None:
@@ -128,16 +146,16 @@ class CallOutput:
 
 def show(node: RenderNode, out: TextIO) -> None:
     """Draw a render tree, a preview say, in full."""
-    _draw(node, Outlet(out))
+    _draw(node, Outlet(out), numbered=True)
 
 
-def _draw(node: RenderNode, outlet: Outlet) -> None:
+def _draw(node: RenderNode, outlet: Outlet, *, numbered: bool = False) -> None:
     # rich, which both of these import, takes 50 ms: only who draws pays.
     from pluggableharness.kernel.frontends.drawing import Drawing
     from pluggableharness.kernel.frontends.screen import Screen
 
     screen = Screen(outlet)
-    drawing = Drawing(screen.looks, screen.width, whole=True)
+    drawing = Drawing(screen.looks, screen.width, whole=True, with_numbers=numbered)
     screen.lines([*drawing.node(node), *drawing.notes()])
 
 

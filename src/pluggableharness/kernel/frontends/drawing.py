@@ -26,7 +26,7 @@ from pluggableharness.kernel.domain.render import (
     TextStyle,
 )
 from pluggableharness.kernel.domain.values import Json, JsonObject
-from pluggableharness.kernel.frontends.diffs import Row, changed_part, pairs, rows
+from pluggableharness.kernel.frontends.diffs import Row, changed_part, pairs, parse_unified, rows
 from pluggableharness.kernel.frontends.json_values import compact, pretty
 from pluggableharness.kernel.frontends.lines import columns, exact, fold, hang, quoted
 from pluggableharness.kernel.frontends.looks import Looks
@@ -62,11 +62,16 @@ class Remarks:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Draws within `width` cells and keeps `remarks` about what was drawn so far."""
+    """Draws within `width` cells and keeps `remarks` about what was drawn so far.
+
+    `with_numbers` says that the lines of a block bear some, which content cannot imitate: for what
+    an approval hangs on.
+    """
 
     looks: Looks
     width: int
     whole: bool = False
+    with_numbers: bool = True
     remarks: Remarks = field(default_factory=Remarks)
 
     def node(self, node: RenderNode) -> list[Text]:
@@ -75,7 +80,7 @@ class Drawing:
             case TextNode():
                 return self.prose(node.content, _STYLES[node.style])
             case CodeBlockNode():
-                return self.block(node.content)
+                return self._code(node)
             case DiffNode():
                 return self._diff(node)
             case TableNode():
@@ -128,6 +133,8 @@ class Drawing:
 
         A line end at its end shows as an empty last line. A single line needs no number.
         """
+        if not self.with_numbers:
+            return self.prose(content)
         lines = content.split("\n")
         if len(lines) == 1:
             return fold(self._quoted(content), self.width)
@@ -138,6 +145,12 @@ class Drawing:
             drawn += self._gap(_left_out([line for _, line in hidden]))
         drawn += [piece for number, line in tail for piece in self._row(f"{number:>{size}}", line)]
         return drawn
+
+    def _code(self, node: CodeBlockNode) -> list[Text]:
+        """A block; as a diff only where no approval hangs on what stands before its first hunk."""
+        named = node.language == "diff" and not self.with_numbers
+        diff = parse_unified(node.content) if named else None
+        return self.block(node.content) if diff is None else self._diff(diff)
 
     def prose(self, content: str, style: str = "") -> list[Text]:
         """Running text, of which an approval may hang: exact as well."""

@@ -200,8 +200,8 @@ async def preview_edit(
 
 @read_file.render
 def render_read(payload: dict[str, Any]) -> Node:
-    """Show the lines of a recorded result."""
-    return CodeBlock(payload["content"])
+    """Show the lines of a recorded result, which bear their own numbers."""
+    return Text(payload["content"])
 
 
 def render_diff(payload: dict[str, Any]) -> Node:
