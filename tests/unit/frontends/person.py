@@ -33,7 +33,7 @@ class Person:
             env=environment(**env),
             encoding="utf-8",
             timeout=BOUND_S,
-            dimensions=(40, 100),
+            dimensions=(40, 240),  # paths of tests stay on their line
         )
         self.terminal.delaybeforesend = None
         self.terminal.logfile_read = self.log = io.StringIO()

@@ -103,6 +103,12 @@ async def test_a_terminal_gets_safe_text(terminal: tuple[int, io.TextIOWrapper])
     assert on_screen(terminal) == ["red", "100%", "�", "exit_code: 0", ""]
 
 
+@pytest.mark.req("K4")
+async def test_an_empty_text_leaves_nothing_in_a_pipe() -> None:
+    out, err = await Piped().hears(ended({"content": "", "total_lines": 0}))
+    assert (out, err) == (b"", b"total_lines: 0\n")
+
+
 async def test_what_a_child_wrote_to_standard_error_stays_there() -> None:
     piped = Piped()
     out, err = await piped.hears(output(b"out\n"), output(b"err\n", OutputStream.STDERR))

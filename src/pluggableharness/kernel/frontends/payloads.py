@@ -23,11 +23,14 @@ _TEXTS = ("content", "output", "diff")
 
 def main_field(payload: JsonObject) -> str | None:
     """The name of the field that a person called the operation for; None when all are alike."""
-    for name in _TEXTS:
-        if isinstance(payload.get(name), str) and payload[name]:
-            return name
+    texts = [name for name in _TEXTS if isinstance(payload.get(name), str)]
+    said = next((name for name in texts if payload[name]), None)
+    if said is not None:
+        return said
     lists = [name for name, value in payload.items() if _is_list(value) and value]
-    return lists[0] if len(lists) == 1 else None
+    if len(lists) == 1:
+        return lists[0]
+    return texts[0] if texts else None
 
 
 def in_order(payload: JsonObject, operation: Operation) -> JsonObject:
@@ -40,7 +43,7 @@ def in_order(payload: JsonObject, operation: Operation) -> JsonObject:
 def as_lines(value: Json) -> str:
     """A main part as a pipe would have it, a list one item a line; the last line is ended."""
     if isinstance(value, str):
-        return value if value.endswith("\n") else value + "\n"
+        return value if not value or value.endswith("\n") else value + "\n"
     if isinstance(value, Sequence):
         return "".join(f"{item if isinstance(item, str) else compact(item)}\n" for item in value)
     return compact(value) + "\n"
