@@ -113,6 +113,7 @@ def test_an_edit_that_does_not_fit_comes_back_with_the_reason_and_as_it_was_type
         ("kill -2 $$; exec sleep 1", "the editor was ended by SIGINT"),
         ("stty raw -echo", "these are the arguments that the call has"),
         ('rm "$file"', "No such file or directory"),
+        ('rm "$file"; mkfifo "$file"', "is no regular file"),
         (': > "$file"', "nothing was left in the file"),
         ('printf "a = \\377" > "$file"', "what was saved is no UTF-8 text"),
     ],

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pluggableharness.kernel.config.files import opened
+from pluggableharness.kernel.regular import opened
 
 _GITDIR: Final = b"gitdir: "
 _LONGEST: Final = 8192

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final, assert_never
 
 from pluggableharness.kernel.config import git_index, git_keys
-from pluggableharness.kernel.config.files import opened
 from pluggableharness.kernel.policy.shell.words import names
+from pluggableharness.kernel.regular import opened
 
 _LARGEST_CONFIG: Final = 1 << 20
 _LARGEST_INDEX: Final = 64 << 20

@@ -11,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from pluggableharness.kernel.config.files import opened
 from pluggableharness.kernel.config.writing import replace_file
 from pluggableharness.kernel.domain.errors import GrantNotKept
+from pluggableharness.kernel.regular import opened
 
 _LARGEST: Final = 1 << 20
 

@@ -7,9 +7,9 @@ for a model, never more, and never from outside the project.
 import os
 import time
 
-from pluggableharness.kernel.config.files import NotRegular, opened
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.profile import InstructionsFile, Profile
+from pluggableharness.kernel.regular import NotRegular, opened
 
 LARGEST = 128 << 10
 """Bytes: it goes out with every request."""

@@ -16,7 +16,6 @@ from pluggableharness.kernel.config.config import (
     Settings,
 )
 from pluggableharness.kernel.config.evaluate import Scope
-from pluggableharness.kernel.config.files import NotRegular, opened
 from pluggableharness.kernel.config.matching import There
 from pluggableharness.kernel.config.parser import parse
 from pluggableharness.kernel.config.policies import rules
@@ -29,6 +28,7 @@ from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.hook import HOOK_TIMEOUT_S, HookMode, HookPoint, Subscription
 from pluggableharness.kernel.domain.verdict import Reviewer
 from pluggableharness.kernel.policy import Rule
+from pluggableharness.kernel.regular import NotRegular, opened
 from pluggableharness.kernel.schema.nearest import close
 
 FILE_NAME: Final = "agent.hcl"

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from pluggableharness.kernel.frontends.leaving import undone
+from pluggableharness.kernel.regular import opened
 
 _FILE = "arguments.toml"
 _MOST_BYTES = 16 * 1024 * 1024
@@ -66,7 +67,7 @@ async def edited(text: str, environ: Mapping[str, str], terminal: int) -> str:
 
 
 def _saved(path: str) -> str:
-    with open(path, "rb") as file:
+    with opened(path) as file:
         data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise NotEdited("what was saved is larger than 16 MiB")

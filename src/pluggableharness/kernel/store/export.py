@@ -15,9 +15,9 @@ import msgspec
 from pluggableharness.kernel.codec.json_text import json_value
 from pluggableharness.kernel.codec.record_view import payload_view
 from pluggableharness.kernel.domain.event import Event, Producer
+from pluggableharness.kernel.regular import kind
 from pluggableharness.kernel.store.errors import LogUnreadable
 from pluggableharness.kernel.store.reading import read_events
-from pluggableharness.kernel.store.regular import kind
 
 _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Ends of lines to Unicode, and so to some readers, but not to JSON."""

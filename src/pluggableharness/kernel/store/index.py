@@ -13,11 +13,12 @@ from pathlib import Path
 
 import msgspec
 
+from pluggableharness.kernel.regular import opened
 from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.errors import READ_ERRORS, LogUnreadable
 from pluggableharness.kernel.store.location import SUFFIX, unreadable
 from pluggableharness.kernel.store.lock import holders, lock_path
-from pluggableharness.kernel.store.regular import check_database, read_regular
+from pluggableharness.kernel.store.regular import check_database
 
 _FILE = "index"
 _LARGEST = 1 << 28
@@ -120,7 +121,8 @@ def _scan(directory: Path) -> tuple[dict[str, Stamp], set[str]]:
 def _read_index(file: Path) -> _Index:
     """What was noted; nothing when there is no index, or none of this form."""
     try:
-        return msgspec.msgpack.decode(read_regular(file, _LARGEST), type=_Index)
+        with opened(file) as index:
+            return msgspec.msgpack.decode(index.read(_LARGEST), type=_Index)
     except (OSError, msgspec.DecodeError):
         return {}
 

@@ -10,8 +10,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from pluggableharness.kernel.regular import kind
 from pluggableharness.kernel.store.errors import LogFailed, LogInUse, LogWriteError
-from pluggableharness.kernel.store.regular import kind
 
 
 def lock_path(log: Path) -> Path:

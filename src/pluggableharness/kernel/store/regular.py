@@ -5,9 +5,9 @@ here the name is asked, by a descriptor that neither waits nor, once closed, dro
 """
 
 import os
-import stat
 from pathlib import Path
 
+from pluggableharness.kernel.regular import kind
 from pluggableharness.kernel.store.errors import LogUnreadable
 
 _BESIDE = ("", "-wal", "-shm", "-journal")
@@ -31,27 +31,6 @@ def check_database(log: Path) -> None:
         else:
             if strange:
                 raise LogUnreadable(log, f"{path.name} is {strange} and no file. Remove it")
-
-
-def read_regular(path: Path, limit: int) -> bytes:
-    """At most so many bytes of a regular file. Raises OSError, also when it is anything else."""
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        strange = kind(os.fstat(file.fileno()).st_mode)
-        if strange:
-            raise OSError(f"{path} is {strange}")
-        return file.read(limit)
-
-
-def kind(mode: int) -> str:
-    """What a mode is of, as words; "" for a regular file."""
-    names = {
-        stat.S_IFIFO: "a pipe",
-        stat.S_IFSOCK: "a socket",
-        stat.S_IFCHR: "a device",
-        stat.S_IFBLK: "a device",
-        stat.S_IFDIR: "a directory",
-    }
-    return "" if stat.S_ISREG(mode) else names.get(stat.S_IFMT(mode), "something else")
 
 
 def _strange(path: Path) -> str:

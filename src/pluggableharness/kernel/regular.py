@@ -27,3 +27,15 @@ def opened(path: str | Path, flags: int = 0) -> BinaryIO:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def kind(mode: int) -> str:
+    """What a mode is of, as words; "" for a regular file."""
+    names = {
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+        stat.S_IFDIR: "a directory",
+    }
+    return "" if stat.S_ISREG(mode) else names.get(stat.S_IFMT(mode), "something else")
