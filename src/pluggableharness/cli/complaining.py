@@ -6,6 +6,7 @@ these may hold what moves a cursor. So nothing is said but through here.
 
 import sys
 
+from pluggableharness.kernel.domain.quoting import bounded
 from pluggableharness.kernel.frontends.text import on_a_line
 
 _LONGEST = 20_000
@@ -18,6 +19,4 @@ def complain(message: object, *, kind: str = "harness") -> None:
 
 def told(message: str) -> str:
     """The message as it may be printed; its own lines stay lines."""
-    rest = f"… ({len(message)} characters)" if len(message) > _LONGEST else ""
-    lines = message[:_LONGEST].split("\n")
-    return "\n".join(on_a_line(line) for line in lines) + rest
+    return "\n".join(map(on_a_line, bounded(message, _LONGEST).split("\n")))

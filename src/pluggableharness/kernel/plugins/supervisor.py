@@ -30,7 +30,7 @@ from pluggableharness.kernel.plugins.process import ProviderProcess, start_provi
 from pluggableharness.kernel.plugins.seat import Seat
 from pluggableharness.kernel.plugins.spec import Admit, Instance, ProviderSpec
 from pluggableharness.kernel.scheduling import Hold, WouldDeadlock, lock_request
-from pluggableharness.kernel.schema import nearest
+from pluggableharness.kernel.schema import did_you_mean
 
 Ancestors = Callable[[str], frozenset[str]]
 """The calls that wait for a session to end: the one that spawned it and those above (P23)."""
@@ -189,9 +189,8 @@ class ProviderProcesses:
     async def _load(self, name: str) -> ProviderProcess | ProviderLoadError:
         spec = self._specs.get(name)
         if spec is None:
-            near = nearest(name, self._specs)
-            hint = f"; did you mean {near}?" if near else ""
-            return ProviderLoadError(name, [f"there is no such provider{hint}"])
+            meant = did_you_mean(name, self._specs)
+            return ProviderLoadError(name, [f"there is no such provider{meant}"])
         try:
             return await self._any_seat(spec).process()
         except ProviderLoadError as error:

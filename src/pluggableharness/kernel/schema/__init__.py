@@ -6,7 +6,7 @@ nothing of the wire, of providers or of who asks.
 
 from pluggableharness.kernel.schema.declaration import Problem, declaration_problems
 from pluggableharness.kernel.schema.explain import explain
-from pluggableharness.kernel.schema.nearest import nearest, nearest_first
+from pluggableharness.kernel.schema.nearest import did_you_mean, nearest_first
 from pluggableharness.kernel.schema.nulls import without_nulls
 from pluggableharness.kernel.schema.parse import parse_arguments
 from pluggableharness.kernel.schema.validate import MAX_VIOLATIONS, violations
@@ -17,8 +17,8 @@ __all__ = [
     "Problem",
     "Violation",
     "declaration_problems",
+    "did_you_mean",
     "explain",
-    "nearest",
     "nearest_first",
     "parse_arguments",
     "violations",
