@@ -18,8 +18,9 @@ from pluggableharness.kernel.schema import (
 )
 
 _LISTED = 100
-_LONGEST_NAME = 80
 """Operations that a refusal lists at most."""
+_LONGEST_NAME = 80
+"""Characters that it repeats of a name that is none."""
 
 
 def classify(

@@ -29,8 +29,6 @@ _LAST_WORDS = (
     "The session ends after your next message, and no tool is at hand any more. Say what was "
     "done, what is not, and what should come next."
 )
-
-
 _SPENT = (
     "What the session may spend is spent, and the model was not asked. Begin a new session, or "
     "raise the bound in agent.hcl and resume this one."

@@ -8,7 +8,7 @@ from pluggableharness.kernel.domain.errors import GrantNotKept
 from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.domain.verdict import Decision, Review, Verdict
 from pluggableharness.kernel.planning.classify import classify
 from pluggableharness.kernel.turn.edits import as_text, told_edit
 from pluggableharness.kernel.turn.leading import with_places
@@ -41,7 +41,7 @@ async def settled(ports: TurnPorts, item: PlanItem, changed: str = "") -> PlanIt
     the person, as often as an edit or an answer that cannot be kept brings it back."""
     while item.verdict.decision is Decision.ASK:
         if item.verdict.review is not None:
-            item = replace(item, verdict=await _reviewed(ports, item))
+            item = replace(item, verdict=await _reviewed(ports, item.call, item.verdict.review))
             continue
         answer = await _answer(ports, item, changed)
         if isinstance(answer, Verdict):
@@ -56,14 +56,13 @@ async def settled(ports: TurnPorts, item: PlanItem, changed: str = "") -> PlanIt
     return replace(item, verdict=replace(item.verdict, edited=edited))
 
 
-async def _reviewed(ports: TurnPorts, item: PlanItem) -> Verdict:
-    review = item.verdict.review
-    if review is None or ports.review is None:
-        return review.otherwise if review is not None else item.verdict
-    verdict = await ports.review(item.call, review)
+async def _reviewed(ports: TurnPorts, call: Call, review: Review) -> Verdict:
+    if ports.review is None:
+        return review.otherwise
+    verdict = await ports.review(call, review)
     if verdict.decision is Decision.ASK:
         # Where the reviewer settles nothing, the record has no other place for what it said.
-        ports.record.decision(item.call, verdict)
+        ports.record.decision(call, verdict)
     return verdict
 
 
