@@ -13,7 +13,8 @@ from process_tree import PATIENCE_S
 from pluggableharness.guard import GuardedProcess, guarded, start
 
 SLEEP = "import sys, time; time.sleep(600)"
-STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + SLEEP
+HEEDLESS = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+STUBBORN = HEEDLESS + SLEEP
 DETACHED = """
 import os, sys
 if os.fork() == 0:

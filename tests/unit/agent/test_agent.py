@@ -49,6 +49,6 @@ async def test_what_the_kernel_refuses_is_the_calls_error(tmp_path: Path) -> Non
 
 async def test_without_a_kernel_it_says_that_no_sub_agent_was_started(tmp_path: Path) -> None:
     async with opened(provider, cwd=tmp_path) as tool:
-        outcome = await tool("spawn_subagent", profile="tester", prompt="Test it")
-    assert outcome.error is not None
-    assert outcome.error.category == "execution_failed"
+        failure = (await tool("spawn_subagent", profile="tester", prompt="Test it")).failure
+    assert failure.category == "execution_failed"
+    assert failure.message.startswith("no sub-agent was started: ")
