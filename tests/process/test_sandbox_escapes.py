@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from process.sandboxes import bash, kind, tool  # noqa: F401 - fixtures
+from process.sandboxes import bash, kind, tool  # noqa: F401  # fixtures
 
 from bench.survive.attempts import CHANGING, EVERYWHERE
 from bench.survive.scene import Scene, set_up

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from process.sandboxes import bash, kind, output, tool  # noqa: F401 - fixtures
+from process.sandboxes import bash, kind, output, tool  # noqa: F401  # fixtures
 
 from pluggableharness.kernel.config.load import find
 from pluggableharness.providers.exec.provider import provider

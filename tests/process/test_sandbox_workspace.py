@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from process.sandboxes import bash, kind, output, tool  # noqa: F401 - fixtures
+from process.sandboxes import bash, kind, output, tool  # noqa: F401  # fixtures
 
 from pluggableharness.providers.exec.provider import provider
 from pluggableharness.sdk import Category

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from process.sandboxes import kind  # noqa: F401 - a fixture
+from process.sandboxes import kind  # noqa: F401  # a fixture
 
 from pluggableharness.providers.exec.provider import provider
 from pluggableharness.providers.exec.readers import GIT, PROGRAMS, Program

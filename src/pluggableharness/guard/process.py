@@ -61,7 +61,7 @@ async def start(
             confinement=confinement,
             folder=folder,
         )
-        guard = subprocess.Popen(  # noqa: ASYNC220 - a vfork and an exec; see the module's docstring
+        guard = subprocess.Popen(  # noqa: ASYNC220  # a vfork and an exec; see the module's docstring
             command_line,
             stdin=stdin,
             stdout=stdout,

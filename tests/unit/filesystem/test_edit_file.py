@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from pluggableharness.providers.filesystem.editing import check_texts
+from pluggableharness.sdk import InvalidArguments
 from pluggableharness.sdk.events import Failure
 from pluggableharness.sdk.testing import Tool
 
@@ -287,9 +289,6 @@ async def test_text_that_the_encoding_cannot_hold_is_refused(file: File) -> None
 
 async def test_half_of_a_surrogate_pair_is_refused(tool: Tool, folder: Path) -> None:
     """Case exec-15 for files. The wire cannot carry it, so it is asked of the check itself."""
-    from pluggableharness.providers.filesystem.editing import check_texts
-    from pluggableharness.sdk import InvalidArguments
-
     for old, new, field in (("a\ud800", "b", "old_str"), ("a", "b\udfff", "new_str")):
         with pytest.raises(InvalidArguments, match=f"{field} holds half of a surrogate pair"):
             check_texts(old, new)

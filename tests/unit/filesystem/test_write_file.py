@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pluggableharness.providers.filesystem.editing import check_characters
 from pluggableharness.providers.filesystem.provider import provider
+from pluggableharness.sdk import InvalidArguments
 from pluggableharness.sdk.testing import Tool, opened
 
 pytestmark = pytest.mark.req("C3")
@@ -41,9 +43,6 @@ async def test_the_bytes_are_those_given(tool: Tool, folder: Path, content: str)
 
 async def test_half_of_a_surrogate_pair_is_refused(tool: Tool, folder: Path) -> None:
     """Case exec-15: before anything is touched. The wire cannot carry one, so ask the check."""
-    from pluggableharness.providers.filesystem.editing import check_characters
-    from pluggableharness.sdk import InvalidArguments
-
     with pytest.raises(InvalidArguments, match=r"content holds .* \\ud800, at character 3"):
         check_characters("content", "ab\ud800")
 

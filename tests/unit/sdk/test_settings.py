@@ -16,6 +16,7 @@ from pluggableharness.sdk import (
     Provider,
     Secret,
 )
+from pluggableharness.sdk.calling import Runner
 from pluggableharness.sdk.testing import opened
 from pluggableharness.wire.config_pb2 import AttrType, ConfigAttribute, ConfigSchema
 
@@ -209,8 +210,6 @@ async def test_a_call_before_the_required_settings_came_says_what_is_missing() -
     async with opened(provider, settings={"address": "x"}) as tool:
         assert (await tool("act")).payload == {}
     # A host that never calls Configure leaves the runner as it starts.
-    from pluggableharness.sdk.calling import Runner
-
     async with opened(provider, settings={"address": "x"}) as tool:
         tool._runner = Runner(provider, tool._kernel)
         error = (await tool("act")).failure

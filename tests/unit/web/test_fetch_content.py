@@ -10,6 +10,7 @@ import trustme
 from unit.web.world import PUBLIC, WAIT, World, answer, redirect, serving
 
 from pluggableharness.providers.web import provider as web
+from pluggableharness.providers.web.connecting import Limits
 from pluggableharness.sdk import Category
 from pluggableharness.sdk.render import Group, Link
 from pluggableharness.sdk.testing import Outcome, Tool, opened
@@ -174,8 +175,6 @@ async def test_a_page_that_overwhelms_its_parser_ends_with_its_process(
     world: World, tool: Tool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Attributes are looked up one by one: this takes hours, which no thread could be spared."""
-    from pluggableharness.providers.web.connecting import Limits
-
     monkeypatch.setattr(web, "network", world.network(Limits(total_s=1)))
     page = b"<a " + b" ".join(b"a%d=1" % number for number in range(400_000)) + b">"
     outcome = await outcome_of(world, tool, answer(page, "Content-Type: text/html"))

@@ -18,7 +18,7 @@ PREFIX: Final = "harness-at-"
 _LONGEST: Final = 70
 """A socket's path may have 107 bytes; what is left is for the plugin's own file name."""
 
-_SHORT: Final = "/tmp"  # noqa: S108 (what is made there is made as safely as anywhere)
+_SHORT: Final = "/tmp"  # noqa: S108  # what is made there is made as safely as anywhere
 
 _TRIES: Final = 10
 

@@ -23,7 +23,7 @@ KEPT_BY_ROOT: Final = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETI
 """What root is used to having with files. They change nothing where nothing is mounted
 writable; without them root could not write to a project of somebody else's."""
 
-TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - hidden behind a private one
+TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108  # hidden behind a private one
 SERVICES: Final = Path("/run")
 """Hidden: here are the pipes and sockets of everything that would do work for others."""
 

@@ -104,7 +104,7 @@ class Sandbox:
         """Return the variables that lead programs to what they may write."""
         if not isinstance(self.found, Mechanism) or not self.confines:
             return {}
-        temporary = "/tmp" if self.found.bubblewrap else str(private_directory())  # noqa: S108 - a private one
+        temporary = "/tmp" if self.found.bubblewrap else str(private_directory())  # noqa: S108  # a private one
         return {
             "TMPDIR": temporary,
             "XDG_CACHE_HOME": f"{temporary}/.cache",

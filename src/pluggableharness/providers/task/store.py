@@ -96,7 +96,7 @@ class TaskStore:
                 value = getattr(change, column)
                 if value is not None:
                     database.execute(
-                        f"UPDATE tasks SET {column} = ? WHERE number = ?",  # noqa: S608 (ours)
+                        f"UPDATE tasks SET {column} = ? WHERE number = ?",  # noqa: S608  # our own name
                         (value, number),
                     )
             if change.depends_on is not None:
@@ -111,11 +111,11 @@ class TaskStore:
             if status is not None:
                 where, values = "scope = ? AND status = ?", [self._scope, status]
             total = database.execute(
-                f"SELECT count(*) FROM tasks WHERE {where}",  # noqa: S608 (no value in it)
+                f"SELECT count(*) FROM tasks WHERE {where}",  # noqa: S608  # no value in it
                 values,
             ).fetchone()[0]
             numbers = database.execute(
-                f"SELECT number FROM tasks WHERE {where} ORDER BY number LIMIT ?",  # noqa: S608 (likewise)
+                f"SELECT number FROM tasks WHERE {where} ORDER BY number LIMIT ?",  # noqa: S608  # likewise
                 [*values, limit],
             ).fetchall()
             return [self._read(database, number) for (number,) in numbers], total
