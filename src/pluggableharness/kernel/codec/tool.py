@@ -22,7 +22,6 @@ from pluggableharness.kernel.domain.outcome import (
     OutputStream,
     PartialResult,
     Progress,
-    Success,
 )
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.wire import tool_pb2
@@ -121,15 +120,6 @@ def lead_up_from_wire(raw: tool_pb2.ToolEvent) -> LeadUp:
             raise ValueError(f"no event before the terminal one: {other}")
 
 
-def success_to_wire(success: Success) -> tool_pb2.ToolResult:
-    """Return the message of a result.
-
-    Raises:
-        ValueError: the payload cannot travel; one that came over the wire always can.
-    """
-    return tool_pb2.ToolResult(payload=to_struct(success.payload))
-
-
 def failure_to_wire(failure: Failure) -> tool_pb2.ToolError:
     """Return the message of a failure, whatever its details hold.
 
@@ -141,15 +131,6 @@ def failure_to_wire(failure: Failure) -> tool_pb2.ToolError:
         retryable=failure.retryable,
         details=None if failure.details is None else _details(failure.details),
     )
-
-
-def success_from_wire(raw: tool_pb2.ToolResult) -> Success:
-    """Return a result; whether it conforms to its schema is not looked at here (P12).
-
-    Raises:
-        ValueError: the payload holds what JSON does not know.
-    """
-    return Success(from_struct(raw.payload))
 
 
 def failure_from_wire(raw: tool_pb2.ToolError) -> Failure:

@@ -6,7 +6,6 @@ and repairs what a killed exporter left half written.
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -38,14 +37,6 @@ class _Line(msgspec.Struct):
     content: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """What an export holds: its events, and the numbers, from 1, of lines that are none."""
-
-    events: tuple[Event, ...]
-    unread: tuple[int, ...]
-
-
 def export(log: Path, copy: Path) -> int:
     """Bring a copy of a log up to date, or start it, and return how many lines were written.
 
@@ -67,18 +58,6 @@ def export(log: Path, copy: Path) -> int:
         file.flush()
         os.fsync(descriptor)
     return written
-
-
-def read_export(copy: Path) -> Export:
-    """The events of an export. Lines that are none are passed over and counted."""
-    events, unread = [], []
-    with open(copy, "rb") as file:
-        for number, text in enumerate(file, 1):
-            try:
-                events.append(_event(msgspec.json.decode(text, type=_Line)))
-            except (msgspec.DecodeError, ValueError):
-                unread.append(number)
-    return Export(tuple(events), tuple(unread))
 
 
 def export_line(event: Event) -> bytes:
@@ -128,16 +107,3 @@ def _refuse_json(copy: Path, line: bytes) -> None:
     except ValueError:
         return
     raise LogUnreadable(copy, "this is no export of that log. Choose another file")
-
-
-def _event(line: _Line) -> Event:
-    return Event(
-        line.sequence,
-        line.id,
-        line.time,
-        line.kind,
-        line.producer,
-        line.schema_version,
-        line.payload,
-        bytes.fromhex(line.hash),
-    )
