@@ -18,6 +18,7 @@ from pluggableharness.kernel.domain.model_choice import ModelChoice
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory
 from pluggableharness.kernel.domain.profile import Profile
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.session import SessionEnd
 from pluggableharness.kernel.session.relay import Relay
 from pluggableharness.kernel.session.session import Mode, Session
@@ -183,7 +184,8 @@ class Family:
         if profile is None:
             there = ", ".join(sorted(self._profiles)) or "none at all"
             raise ChildRefused(
-                ErrorCategory.NOT_FOUND, f"there is no agent profile '{name}'; there are: {there}"
+                ErrorCategory.NOT_FOUND,
+                f"there is no agent profile {in_quotes(name)}; there are: {there}",
             )
         return profile
 
@@ -221,8 +223,8 @@ def _narrowed(profile: Profile, providers: tuple[str, ...]) -> tuple[str, ...]:
         if strange:
             raise ChildRefused(
                 ErrorCategory.INVALID_ARGUMENTS,
-                f"the profile '{profile.name}' has no tools of {', '.join(strange)}; it has some "
-                f"of: {', '.join(sorted(there)) or 'no provider'}",
+                f"the profile '{profile.name}' has no tools of {in_quotes(', '.join(strange))}; "
+                f"it has some of: {', '.join(sorted(there)) or 'no provider'}",
             )
     return providers
 
