@@ -44,7 +44,7 @@ from pluggableharness.kernel.session.outside import Elsewhere, OutsideCalls
 from pluggableharness.kernel.session.relay import OneByOne
 from pluggableharness.kernel.session.session import Mode, Session
 from pluggableharness.kernel.session.spending import Charged, Spending
-from pluggableharness.kernel.session.stopping import Running
+from pluggableharness.kernel.session.stopping import Stopping
 from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store.descent import check_root
 from pluggableharness.kernel.store.location import sessions_directory
@@ -68,7 +68,7 @@ class Kernel:
         self._subscriptions = told_apart(setup.hooks)
         self._judging = Judging(setup, self._charge_review)
         self._logs: dict[str, EventLog] = {}
-        self._running = Running()
+        self._stopping = Stopping()
         self._closed = False
         collector = setup.telemetry
         self._traces = Traces(
@@ -137,7 +137,7 @@ class Kernel:
             self.session(Elsewhere(caller), frontend) as session,
             OutsideCalls(session) as outside,
         ):
-            with self._running.stopped_with_all(outside):
+            with self._stopping.stopped_with_all(outside):
                 yield outside
 
     @asynccontextmanager
@@ -201,7 +201,7 @@ class Kernel:
                             {name: self.absent[name] for name in filter(needed, self.absent)}
                         ),
                     )
-                    with self._running.stopped_with_all(session):
+                    with self._stopping.stopped_with_all(session):
                         yield session
         finally:
             await self._processes.end_session(session_id)
@@ -329,7 +329,7 @@ class Kernel:
         Then send the traces.
         """
         self._closed = True
-        await self._running.stop()
+        await self._stopping.stop()
         await self._processes.close()
         await self._traces.close()
 

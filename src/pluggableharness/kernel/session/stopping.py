@@ -14,7 +14,7 @@ class Stops(Protocol):
         ...
 
 
-class Running:
+class Stopping:
     """What is to be stopped before the processes that it calls are ended."""
 
     def __init__(self) -> None:
