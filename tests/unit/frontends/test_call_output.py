@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from unit.frontends.emulator import seen
-from unit.frontends.fakes import BASH, EDIT, call, diff
+from unit.frontends.fakes import BASH, EDIT, call, diff, operation
 
 from pluggableharness.kernel.domain.call import RefusedCall
 from pluggableharness.kernel.domain.news import (
@@ -21,6 +21,7 @@ from pluggableharness.kernel.domain.news import (
     Notice,
     SessionStarted,
 )
+from pluggableharness.kernel.domain.operation import Schema, SchemaType
 from pluggableharness.kernel.domain.outcome import (
     ErrorCategory,
     Failure,
@@ -101,6 +102,15 @@ async def test_a_terminal_gets_safe_text(terminal: tuple[int, io.TextIOWrapper])
     await frontend.hear(output(RAW))
     await frontend.hear(ended({"exit_code": 0, "output": "red"}))
     assert on_screen(terminal) == ["red", "100%", "�", "exit_code: 0", ""]
+
+
+@pytest.mark.req("K4")
+async def test_values_come_as_their_author_wrote_them_and_the_optional_ones_by_name() -> None:
+    declared = Schema(SchemaType.OBJECT, required=("path", "created"))
+    made = call(operation("toy.make", output=declared))
+    payload: JsonObject = {"b": 2, "a": 1, "created": True, "path": "x"}
+    out, _ = await Piped().hears(CallEnded(made, Success(payload)))
+    assert out == b"path: x\ncreated: true\na: 1\nb: 2\n"
 
 
 @pytest.mark.req("K4")

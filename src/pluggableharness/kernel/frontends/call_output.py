@@ -130,8 +130,7 @@ class CallOutput:
             self._out.write(as_lines(payload[name]))
 
     def _values(self, values: JsonObject, outlet: Outlet) -> None:
-        # By name: a payload comes as a map, whose order the wire does not keep.
-        for name, value in sorted(values.items()):
+        for name, value in values.items():
             if value is not None:
                 outlet.write(f"{shown(name)}: {value_line(value, outlet.encoding)}\n")
 
