@@ -10,7 +10,7 @@ from unit.planning.doubles import call, operation
 
 from pluggableharness.kernel.config.declaration import operation_digest
 from pluggableharness.kernel.config.given import Given
-from pluggableharness.kernel.config.granted import GrantedFile, Grants
+from pluggableharness.kernel.config.granted import GrantedFile, GrantedRules
 from pluggableharness.kernel.domain.errors import GrantNotKept, UsageError
 from pluggableharness.kernel.domain.operation import Risk
 from pluggableharness.kernel.domain.plan import Lasting
@@ -96,7 +96,7 @@ def test_what_cannot_be_kept_is_an_error_and_allows_nothing(tmp_path: Path, obst
     assert approvals.decide(asked, PERSON).decision is Decision.ASK
     assert not (tmp_path / "elsewhere").exists()
     if "state" in obstacle:
-        assert granted.read() == Grants()
+        assert granted.read() == GrantedRules()
 
 
 @pytest.mark.req("K10")
@@ -126,7 +126,7 @@ def test_rules_that_nobody_gave_on_this_machine_do_not_hold(tmp_path: Path) -> N
     there.keep(rule_for("npm test"))
     shutil.copytree(tmp_path / "b", tmp_path / "a", dirs_exist_ok=True)
     assert held(there) != []
-    assert here.read() == Grants(foreign=(rule_for("npm test").rstrip(),))
+    assert here.read() == GrantedRules(foreign=(rule_for("npm test").rstrip(),))
 
 
 @pytest.mark.req("K10")

@@ -10,7 +10,7 @@ from unit.models.vendors import ASKED, Listener
 from unit.turn.doubles import operation, says
 
 from pluggableharness.kernel.domain.message import ModelReply
-from pluggableharness.kernel.models.answering import Answering, Asked, Heard, Pausing, Reach
+from pluggableharness.kernel.models.answering import Answering, Asked, Pausing, Reach, TextHeard
 from pluggableharness.kernel.models.fault import FaultKind, ModelFault
 from pluggableharness.kernel.models.patience import PATIENT, Patience
 
@@ -37,7 +37,7 @@ class Fake:
         self.reached += 1
         return Reach(self.window, self.takes_tools)
 
-    async def reply(self, asked: Asked, heard: Heard) -> ModelReply:
+    async def reply(self, asked: Asked, heard: TextHeard) -> ModelReply:
         self.asked += 1
         self.told.append(asked.instructions)
         played = self.plays.pop(0) if self.plays else self.name

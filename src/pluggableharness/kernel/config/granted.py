@@ -35,7 +35,7 @@ _OWN: Final = ("declared", "void")
 
 
 @dataclass(frozen=True, slots=True)
-class Grants:
+class GrantedRules:
     """What a file of grants holds: the rules that were given here, and the texts of the others."""
 
     rules: tuple[Rule, ...] = ()
@@ -68,7 +68,7 @@ class GrantedFile:
         """The files by which it is told what holds (K5a)."""
         return frozenset(str(one) for one in (self.path, self._given.path) if one is not None)
 
-    def read(self) -> Grants:
+    def read(self) -> GrantedRules:
         """What the file holds; nothing when it is not there.
 
         A rule that does not say what its operation declared is bound to a digest that nothing has:
@@ -79,7 +79,7 @@ class GrantedFile:
         """
         found = _read(self._source())
         given = self._among(found)
-        return Grants(
+        return GrantedRules(
             tuple(one.rule for one in found if one.text in given),
             tuple(one.text for one in found if one.text not in given),
         )

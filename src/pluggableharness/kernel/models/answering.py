@@ -16,7 +16,7 @@ from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.models.fault import FaultKind, ModelFault
 from pluggableharness.kernel.models.patience import PATIENT, Patience
 
-Heard = Callable[[str | Notice], Awaitable[None]]
+TextHeard = Callable[[str | Notice], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Candidate(Protocol):
         """What it takes."""
         ...
 
-    async def reply(self, asked: Asked, heard: Heard) -> ModelReply:
+    async def reply(self, asked: Asked, heard: TextHeard) -> ModelReply:
         """The next message, asked for once. Raises ModelFault."""
         ...
 
@@ -99,7 +99,7 @@ class Answering:
         await self.candidates[0].reach()
 
     async def reply(
-        self, history: Sequence[Message], offered: Sequence[Operation], heard: Heard
+        self, history: Sequence[Message], offered: Sequence[Operation], heard: TextHeard
     ) -> ModelReply:
         """The next message, of the first candidate that has one. Raises ModelFault."""
         last: ModelFault | None = None
@@ -130,7 +130,7 @@ class Answering:
         before = [(await one.reach()).window or 0 for one in self.candidates[:place]]
         return reach.window > max(before)
 
-    async def _reply(self, candidate: Candidate, asked: Asked, heard: Heard) -> ModelReply:
+    async def _reply(self, candidate: Candidate, asked: Asked, heard: TextHeard) -> ModelReply:
         """Ask until there is a message, or a fault that does not pass or passed its limits."""
         attempt = 0
         while True:
@@ -170,7 +170,7 @@ class Answering:
         candidate: Candidate,
         fault: ModelFault,
         others: Sequence[Candidate],
-        heard: Heard,
+        heard: TextHeard,
     ) -> None:
         """Say that another answers now; once, as long as it is for the same reason."""
         before = self._down.get(candidate.name)
@@ -180,7 +180,7 @@ class Answering:
             words = f"{_sentence(fault)} For this turn {names} is to answer."
             await heard(Notice("warning", words))
 
-    async def _tell_back(self, candidate: Candidate, heard: Heard) -> None:
+    async def _tell_back(self, candidate: Candidate, heard: TextHeard) -> None:
         if self._down.pop(candidate.name, None) is not None:
             await heard(Notice("info", f"{candidate.name} answers again."))
 
@@ -192,7 +192,7 @@ _LOST = "The message broke off, and what was shown of it does not count. "
 class _Listener:
     """Passes on what is heard, and knows whether a person has seen text of it."""
 
-    heard: Heard
+    heard: TextHeard
     heard_text: bool = False
 
     async def __call__(self, piece: str | Notice) -> None:

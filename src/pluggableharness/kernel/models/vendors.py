@@ -13,7 +13,7 @@ from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.message import ModelReply
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
 from pluggableharness.kernel.domain.profile import Profile
-from pluggableharness.kernel.models.answering import Answering, Asked, Candidate, Heard, Reach
+from pluggableharness.kernel.models.answering import Answering, Asked, Candidate, Reach, TextHeard
 from pluggableharness.kernel.models.fault import FaultKind, ModelFault
 from pluggableharness.kernel.models.patience import PATIENT, Patience
 from pluggableharness.kernel.models.reachable import check_address, check_key
@@ -74,7 +74,7 @@ class Barred:
         """Nobody knows."""
         return Reach()
 
-    async def reply(self, asked: Asked, heard: Heard) -> ModelReply:
+    async def reply(self, asked: Asked, heard: TextHeard) -> ModelReply:
         """Nothing. Raises ModelFault."""
         raise ModelFault(FaultKind.HOPELESS, self.barred)
 
@@ -90,7 +90,7 @@ class Opening:
         """What it takes."""
         return await (await self.model()).reach()
 
-    async def reply(self, asked: Asked, heard: Heard) -> ModelReply:
+    async def reply(self, asked: Asked, heard: TextHeard) -> ModelReply:
         """The next message, asked for once. Raises ModelFault."""
         return await (await self.model()).reply(asked, heard)
 

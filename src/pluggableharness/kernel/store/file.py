@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from pluggableharness.kernel.store import tables
+from pluggableharness.kernel.store.database import check_database
 from pluggableharness.kernel.store.errors import (
     READ_ERRORS,
     LogUnreadable,
@@ -23,7 +24,6 @@ from pluggableharness.kernel.store.errors import (
 )
 from pluggableharness.kernel.store.lock import Lock, drop_lock, take_lock
 from pluggableharness.kernel.store.recovery import LeftOver, left_over
-from pluggableharness.kernel.store.regular import check_database
 
 PATIENCE_S = 10.0
 """How long a commit waits for another process's lock, in seconds."""

@@ -15,10 +15,10 @@ import msgspec
 
 from pluggableharness.kernel.regular import opened
 from pluggableharness.kernel.store import tables
+from pluggableharness.kernel.store.database import check_database
 from pluggableharness.kernel.store.errors import READ_ERRORS, LogUnreadable
 from pluggableharness.kernel.store.location import SUFFIX, unreadable
 from pluggableharness.kernel.store.lock import holders, lock_path
-from pluggableharness.kernel.store.regular import check_database
 
 _FILE = "index"
 _LARGEST = 1 << 28

@@ -13,9 +13,9 @@ from pluggableharness.kernel.domain.event import Event
 from pluggableharness.kernel.domain.message import Usage
 from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.chain import first_link
+from pluggableharness.kernel.store.database import check_database
 from pluggableharness.kernel.store.errors import READ_ERRORS, LogUnreadable, read_failure
 from pluggableharness.kernel.store.recovery import read_session_id
-from pluggableharness.kernel.store.regular import check_database
 from pluggableharness.kernel.store.rows import BadRow, events_after, fault
 
 _PATIENCE_S = 5.0

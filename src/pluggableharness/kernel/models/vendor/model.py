@@ -24,7 +24,7 @@ from pluggableharness.kernel.domain.message import Cut, Message, ModelReply, Usa
 from pluggableharness.kernel.domain.naming import vendor_name
 from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.models.answering import Asked, Heard, Reach
+from pluggableharness.kernel.models.answering import Asked, Reach, TextHeard
 from pluggableharness.kernel.models.vendor.clients import responses_closed
 from pluggableharness.kernel.models.vendor.faults import cut_short, fault_of, said_nothing
 from pluggableharness.kernel.models.vendor.incoming import message_of
@@ -53,7 +53,7 @@ class VendorModel:
         takes_tools = self.library.profile.get("supports_tools", True)
         return Reach(self.library.context_window, takes_tools)
 
-    async def reply(self, asked: Asked, heard: Heard) -> ModelReply:
+    async def reply(self, asked: Asked, heard: TextHeard) -> ModelReply:
         """The next message, its text heard as it comes. Raises ModelFault.
 
         A message that did not come whole is none: nothing of it is given back.
@@ -93,7 +93,7 @@ class VendorModel:
         """The library's error in our words."""
         return fault_of(error, self.name, self.key_variable, self.secret)
 
-    async def _cost_usd(self, response: ModelResponse, heard: Heard) -> float:
+    async def _cost_usd(self, response: ModelResponse, heard: TextHeard) -> float:
         """What the message cost, by a list of prices that comes with the library."""
         try:
             return float(response.cost().total_price)
