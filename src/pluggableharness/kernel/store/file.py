@@ -144,7 +144,6 @@ class LogFile:
                 self.path,
                 "the log was removed or replaced while in use; what is written now would be "
                 "lost. Put it back and resume the session, or start a new one",
-                lasting=True,
             )
         self._unchecked += batch.size + _LEAST_PAGES * _PAGE_BYTES
 
@@ -247,10 +246,10 @@ def _translated(path: Path) -> Iterator[None]:
     except READ_ERRORS as error:
         raise open_failure(path, error) from error
     except FileExistsError as error:
-        raise LogWriteError(path, "a session with this id exists already", lasting=True) from error
+        raise LogWriteError(path, "a session with this id exists already") from error
     except OSError as error:
         advice = f"the file cannot be created ({error.strerror}). Set XDG_STATE_HOME elsewhere"
-        raise LogWriteError(path, advice, lasting=True) from error
+        raise LogWriteError(path, advice) from error
 
 
 def _make_empty(path: Path) -> None:
@@ -296,7 +295,6 @@ def _prepare(path: Path, connection: sqlite3.Connection) -> None:
             path,
             f"this file system does not allow SQLite's WAL (journal mode is {mode}). Set "
             "XDG_STATE_HOME to a directory on a local disk",
-            lasting=True,
         )
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA wal_autocheckpoint = 0")

@@ -75,13 +75,11 @@ def _open(log: Path, path: Path) -> tuple[int, bool]:
         except FileExistsError:
             descriptor = os.open(path, flags, 0o600)
     except OSError as error:
-        raise LogWriteError(
-            log, f"its lock file cannot be written ({error.strerror})", lasting=True
-        ) from error
+        raise LogWriteError(log, f"its lock file cannot be written ({error.strerror})") from error
     strange = kind(os.fstat(descriptor).st_mode)
     if strange:
         os.close(descriptor)
-        raise LogWriteError(log, f"{path.name} is {strange} and no file. Remove it", lasting=True)
+        raise LogWriteError(log, f"{path.name} is {strange} and no file. Remove it")
     return descriptor, True
 
 
@@ -91,7 +89,7 @@ def _not_locked(log: Path, holder: str, error: OSError) -> LogFailed:
             log, f"process {holder or 'unknown'} has this session open. End it there first"
         )
     advice = f"it cannot be locked ({error.strerror}). Set XDG_STATE_HOME to a local disk"
-    return LogWriteError(log, advice, lasting=True)
+    return LogWriteError(log, advice)
 
 
 def _is_current(descriptor: int, path: Path) -> bool:

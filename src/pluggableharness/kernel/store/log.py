@@ -214,7 +214,7 @@ class EventLog:
             raise self._closed_error()
 
     def _closed_error(self) -> LogFailed:
-        return LogWriteError(self.path, "the log has been closed", lasting=True)
+        return LogWriteError(self.path, "the log has been closed")
 
     def _commit(self, loop: asyncio.AbstractEventLoop) -> None:
         """Write what is pending for all who wait: here if that is quick, else in a thread."""
