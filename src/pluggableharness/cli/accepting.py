@@ -6,10 +6,11 @@ from pathlib import Path
 from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
+from pluggableharness.kernel.config.admission import LockGate
 from pluggableharness.kernel.config.config import Config
 from pluggableharness.kernel.config.lock import pinned_digests
 from pluggableharness.kernel.config.project import shown_path
-from pluggableharness.kernel.configured import LockGate, granted_file, setup_of
+from pluggableharness.kernel.configured import granted_file, setup_of
 from pluggableharness.kernel.kernel import opened
 
 
