@@ -1,1 +1,1 @@
-"""The command line: one file a command."""
+"""The command line: one file a command, or a folder where it has subcommands of its own."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.choosing import Choosing
-from pluggableharness.cli.explaining import explained
+from pluggableharness.cli.policy.explaining import explained
 from pluggableharness.cli.sessions.finding import find_log
 from pluggableharness.cli.tools import first_sentence
 from pluggableharness.kernel.domain.errors import HarnessError, UsageError

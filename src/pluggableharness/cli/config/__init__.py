@@ -51,7 +51,7 @@ def main(options: argparse.Namespace) -> int:
     match options.action:
         case "accept":
             # Starting providers takes imports that the other two are too quick for (S5).
-            accepting = importlib.import_module("pluggableharness.cli.accepting")
+            accepting = importlib.import_module(f"{__name__}.accepting")
             return int(accepting.accept(config, directory))
         case "show":
             sys.stdout.write(shown(config, built_in()))

@@ -43,18 +43,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     test.add_argument(
         "--session", metavar="ID", required=True, help="its id, a beginning of it, or a log's path"
     )
-    test.set_defaults(module="retrying")
+    test.set_defaults(module="testing")
     accept = commands.add_parser(
         "accept",
         help="take over rules of 'always' that came with a clone, or were edited",
         description="Show the rules of .agent/granted.hcl that were not given on this machine as "
         "they stand there, and ask whether to let them hold.",
     )
-    accept.set_defaults(module="granting")
+    accept.set_defaults(module="accepting")
     for command in (explain, test, accept):
         command.add_argument("--cwd", metavar="DIR", default=".", help="the project's directory")
 
 
 def main(options: argparse.Namespace) -> int:
     """Run the subcommand, of which only the chosen one is imported."""
-    return int(importlib.import_module(f"pluggableharness.cli.{options.module}").main(options))
+    return int(importlib.import_module(f"{__name__}.{options.module}").main(options))
