@@ -180,7 +180,8 @@ def test_a_closed_terminal_ends_everything_and_no_guard_too_early(word: str) -> 
     terminal.expect("ready")
     tree = descendants(terminal.pid)
     assert len(tree) >= 4
-    terminal.close(force=False)
+    terminal.ptyproc.fileobj.close()  # its own close gives the kernel a tenth of a second to end
+    terminal.wait()
     eventually(lambda: not with_word(word), "the plugins are gone")
     eventually(lambda: not any(map(alive, tree)), "their guards are gone too")
 
