@@ -45,9 +45,9 @@ def shown(value: Any) -> str:
     return visible(text[:LONGEST_VALUE]) + _rest(len(text), LONGEST_VALUE)
 
 
-def bounded(message: str) -> str:
-    """Cut a whole message that nobody would read, as one that repeats what somebody sent."""
-    return message[:LONGEST_MESSAGE] + _rest(len(message), LONGEST_MESSAGE)
+def bounded(text: str, most: int = LONGEST_MESSAGE) -> str:
+    """Cut what nobody would read, as a whole message that repeats what somebody sent."""
+    return text[:most] + _rest(len(text), most)
 
 
 def _rest(length: int, limit: int) -> str:

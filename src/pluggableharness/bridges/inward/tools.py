@@ -9,6 +9,7 @@ from typing import Any, Final
 from mcp_types import CallToolResult, ContentBlock, TextContent, Tool
 
 from pluggableharness.sdk.failures import ExecutionFailed
+from pluggableharness.sdk.naming import bounded
 from pluggableharness.sdk.operation import OperationKind, Traits
 from pluggableharness.sdk.shapes import Kind, Shape
 
@@ -116,7 +117,7 @@ def payload_of(name: str, result: CallToolResult) -> dict[str, Any]:
     if not result.is_error:
         return payload
     said = "\n".join(one["text"] for one in content if "text" in one).strip()
-    cut = said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
+    cut = bounded(said, _MOST_SAID)
     raise ExecutionFailed(cut or f"{name} failed, and the server does not say why", details=payload)
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from pluggableharness.providers.filesystem.comparing import Span, changes
 from pluggableharness.providers.filesystem.encoding import Encoding
+from pluggableharness.sdk.naming import bounded
 from pluggableharness.sdk.render import Diff, DiffLine, Hunk, LineOp
 
 _CONTEXT: Final = 3
@@ -210,6 +211,4 @@ class _Display(Struct, frozen=True):
     def _body(self, text: str) -> str:
         if text.endswith("\r"):
             text = text[:-1] + ("" if self.paired else _CARRIAGE_RETURN)
-        if len(text) > _LINE_SHOWN:
-            return f"{text[:_LINE_SHOWN]}… ({len(text)} characters)"
-        return text
+        return bounded(text, _LINE_SHOWN)

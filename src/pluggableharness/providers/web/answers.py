@@ -15,6 +15,7 @@ from pluggableharness.providers.web.media import Media, by_bytes, by_type, decla
 from pluggableharness.providers.web.targets import Target
 from pluggableharness.providers.web.unpacking import Unpacker
 from pluggableharness.sdk import Doc, ExecutionFailed
+from pluggableharness.sdk.naming import bounded
 
 Format = Literal["markdown", "text", "raw"]
 
@@ -165,8 +166,7 @@ async def _said(response: Response, target: Target) -> str:
         shown = await _shown(response, body, by_type(kind), (kind, charset), target, wanted)
     except ExecutionFailed:
         return ""
-    line = " ".join(shown.content.split())
-    return line if len(line) <= _ERROR_SHOWN else f"{line[:_ERROR_SHOWN]}…"
+    return bounded(" ".join(shown.content.split()), _ERROR_SHOWN)
 
 
 def _cut(text: str, limit: int) -> tuple[str, bool]:

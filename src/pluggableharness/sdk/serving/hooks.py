@@ -11,6 +11,7 @@ import grpc.aio
 from pluggableharness.sdk.calling import Runner
 from pluggableharness.sdk.failures import ToolFailure
 from pluggableharness.sdk.hooks import Handler, HookEvent, HookMode, HookPoint
+from pluggableharness.sdk.naming import bounded
 from pluggableharness.wire import hook_pb2
 
 SERVICE: Final = "pluggableharness.hook.v1.HookSubscriberService"
@@ -79,7 +80,7 @@ class HookService:
         return response
 
     def _clean(self, text: str) -> str:
-        return self._runner.redactor.text(text)[:_SHOWN]
+        return bounded(self._runner.redactor.text(text), _SHOWN)
 
 
 def _as_json(payload: hook_pb2.HookPayload) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pluggableharness.sdk.callbacks import CallRef
 from pluggableharness.sdk.calling import Call, Ending, Runner
 from pluggableharness.sdk.events import Failure, LeadUp
 from pluggableharness.sdk.failures import Category, InvalidArguments, ToolFailure
+from pluggableharness.sdk.naming import bounded
 from pluggableharness.sdk.operation import Operation
 from pluggableharness.sdk.serving import messages
 from pluggableharness.sdk.serving.kernel_link import KernelLink
@@ -82,7 +83,7 @@ class ToolService:
         try:
             await asyncio.shield(self._prepared)
         except ToolFailure as failure:
-            await rpc.abort(grpc.StatusCode.FAILED_PRECONDITION, _short(str(failure)))
+            await rpc.abort(grpc.StatusCode.FAILED_PRECONDITION, bounded(str(failure), _SHOWN))
 
     async def configure(self, request: bytes, rpc: Rpc) -> bytes:
         """Take the settings, or refuse them by the names of their fields (P28)."""
@@ -90,7 +91,7 @@ class ToolService:
             values = from_struct(tool_pb2.ConfigureRequest.FromString(request).config)
             self._runner.configure(values)
         except (InvalidArguments, ValueError) as refusal:
-            await rpc.abort(grpc.StatusCode.INVALID_ARGUMENT, _short(str(refusal)))
+            await rpc.abort(grpc.StatusCode.INVALID_ARGUMENT, bounded(str(refusal), _SHOWN))
         return b""
 
     async def invoke(self, request: bytes, rpc: Rpc) -> bytes:
@@ -190,7 +191,7 @@ class ToolService:
         else:
             code = grpc.StatusCode.INTERNAL
         text = str(error) if isinstance(error, ToolFailure) else f"{type(error).__name__}: {error}"
-        await rpc.abort(code, _short(self._runner.redactor.text(text)))
+        await rpc.abort(code, bounded(self._runner.redactor.text(text), _SHOWN))
 
     async def settled(self) -> None:
         """Wait until no call runs and every report is sent."""
@@ -233,7 +234,3 @@ def _recorded(payload: bytes) -> dict[str, Any]:
     except Exception as error:
         raise ValueError(f"the payload is neither JSON nor a ToolResultEvent: {error}") from None
     return from_struct(event.result.payload)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
