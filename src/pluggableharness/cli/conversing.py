@@ -22,6 +22,7 @@ from pluggableharness.cli.prompt_history import history_path, read_history, reme
 from pluggableharness.cli.prompt_line import EditedLine, Interrupted, PlainLine, PromptLine
 from pluggableharness.cli.slash_commands import COMMANDS, GoOnWith, SlashCommands
 from pluggableharness.cli.starting import follow, meanwhile
+from pluggableharness.kernel.domain.cancelled import is_cancelled
 from pluggableharness.kernel.domain.message import Role
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.frontends.keys import Keys
@@ -133,7 +134,7 @@ class _Turns:
         try:
             return await task
         except asyncio.CancelledError:
-            if not self._asked or _is_cancelled():
+            if not self._asked or is_cancelled():
                 task.cancel()
                 raise
             raise Interrupted from None
@@ -147,11 +148,6 @@ class _Turns:
         target = self._running or self._owner
         if target is not None:
             target.cancel()
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 @dataclass(slots=True)

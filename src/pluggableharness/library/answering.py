@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.cancelled import is_cancelled
 from pluggableharness.kernel.domain.news import CallEnded, ItemDecided, News
 from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem
 from pluggableharness.kernel.domain.values import JsonObject
@@ -98,8 +99,7 @@ async def _answer_of(decide: Decide, item: PlanItem) -> Answer:
     try:
         answer: object = await _result(decide(item))
     except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
+        if is_cancelled():
             raise
         # Nobody wants the session to end: what the function waited for was cancelled.
         return Answer(False, "the program gave no answer: its decide function was cancelled")

@@ -1,4 +1,4 @@
-"""The cancellation of a running call, with what had been done by then.
+"""The cancellation of a running call, with what had been done by then; and whose it is.
 
 It stands apart from the exception tree because it needs asyncio, whose import is dear to
 commands that never run anything.
@@ -19,3 +19,12 @@ class CallCancelled(asyncio.CancelledError):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
         self.failure = failure
+
+
+def is_cancelled() -> bool:
+    """Whether anybody wants the task to end that this is asked in.
+
+    A CancelledError without that came from something that it waited for.
+    """
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -11,7 +11,7 @@ from typing import Any, Final, assert_never
 
 from pluggableharness.kernel.codec.tool import fill_call, places_to_metadata
 from pluggableharness.kernel.domain.call import Call
-from pluggableharness.kernel.domain.cancelled import CallCancelled
+from pluggableharness.kernel.domain.cancelled import CallCancelled, is_cancelled
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import (
     ErrorCategory,
@@ -146,8 +146,7 @@ class Calls:
                 raise asyncio.CancelledError from None
             return await self._failed(flight, guard, error)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if flight.cut_short is None or (task is not None and task.cancelling()):
+            if flight.cut_short is None or is_cancelled():
                 raise
             return await self._cut(flight, guard, flight.cut_short)
         flight.over = True

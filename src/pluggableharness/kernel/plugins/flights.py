@@ -10,6 +10,7 @@ from math import inf
 from typing import Any, Final, Protocol, TypeVar
 
 from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.cancelled import is_cancelled
 from pluggableharness.kernel.domain.outcome import Failure
 
 Result = TypeVar("Result")
@@ -232,8 +233,7 @@ class Flights:
         try:
             return await task
         except asyncio.CancelledError:
-            own = asyncio.current_task()
-            if own is not None and own.cancelling():
+            if is_cancelled():
                 raise
             raise Forsaken from None
         finally:

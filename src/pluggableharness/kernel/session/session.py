@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import CallContext
-from pluggableharness.kernel.domain.cancelled import CallCancelled
+from pluggableharness.kernel.domain.cancelled import CallCancelled, is_cancelled
 from pluggableharness.kernel.domain.errors import ModelFailed, RecordFailed, UsageError
 from pluggableharness.kernel.domain.hook import AtSessionEnd, AtSessionStart
 from pluggableharness.kernel.domain.identity import ulid
@@ -271,7 +271,7 @@ class Session:
                 return await run_turn(self.ports, context, self.history, self.in_scope)
         except (TimeoutError, CallCancelled):
             # Python 3.11 makes a TimeoutError of a bare CancelledError alone.
-            if not limit.expired() or _is_cancelled():
+            if not limit.expired() or is_cancelled():
                 raise
             return None
 
@@ -299,11 +299,6 @@ class Session:
         self.spending.stop()
         await self.ports.frontend.hear(SessionEnded(end, self.record.head))
         return end
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _final_text(final: Success) -> str:
