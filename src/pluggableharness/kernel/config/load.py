@@ -206,7 +206,10 @@ def _by_type(reading: Reading, body: Body) -> dict[str, list[Block]]:
     for block in body.blocks:
         if block.type not in _LABELS:
             reading.unknown(block.span, "block", block.type, _LABELS)
-        elif _labelled(reading, block) and not _repeats(reading, block, names):
+        elif _labelled(reading, block) and (
+            # Hooks may share their point.
+            block.type == "hook" or not reading.repeats(block, names)
+        ):
             found[block.type].append(block)
     return found
 
@@ -217,28 +220,7 @@ def _labelled(reading: Reading, block: Block) -> bool:
         for span in block.label_spans:
             reading.wrong(span, f"'{block.type}' takes no name")
         return not block.labels
-    if len(block.labels) == 1 and block.labels[0]:
-        return True
-    message = f"'{block.type}' needs one label, {label}: write {block.type} \"…\" {{"
-    reading.wrong(block.label_spans[-1] if block.label_spans else block.span, message)
-    return False
-
-
-def _repeats(
-    reading: Reading, block: Block, names: dict[tuple[str, tuple[str, ...]], Span]
-) -> bool:
-    """Whether a block of this name came before, which is noted; hooks may share their point."""
-    if block.type == "hook":
-        return False
-    key = (block.type, block.labels)
-    first = names.setdefault(key, block.span)
-    if first is block.span:
-        return False
-    line, _ = reading.source.place(first.start)
-    label = "".join(f' "{one}"' for one in block.labels)
-    message = f"{block.type}{label} stands twice, first in line {line}; keep one of them"
-    reading.wrong(block.label_spans[0] if block.labels else block.span, message)
-    return True
+    return reading.labelled(block, label)
 
 
 def _hooks(
@@ -267,9 +249,7 @@ def _hook(reading: Reading, block: Block, loaded: list[str]) -> Subscription | N
         reading.unknown(block.label_spans[0], "point for a hook", point, POINTS)
     fields = Fields(reading, block.body, f'hook "{point}"', ("provider", "mode", "timeout"))
     provider = fields.required(block.span, "provider", "a provider that is loaded")
-    if fields.required(block.span, "mode", f"one of {', '.join(MODES)}") is None:
-        return None
-    mode = fields.choice("mode", MODES)
+    mode = fields.choice("mode", MODES, block.span)
     timeout = fields.duration("timeout")
     setting = fields.setting("provider")
     if provider and setting and provider not in loaded:

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from pluggableharness.kernel.config.declaration import canonical, digest
-from pluggableharness.kernel.config.evaluate import Scope, Unfit, evaluate
+from pluggableharness.kernel.config.evaluate import Scope
 from pluggableharness.kernel.config.load import read_source
 from pluggableharness.kernel.config.parser import parse
+from pluggableharness.kernel.config.reading import Fields, Reading
+from pluggableharness.kernel.config.source import ConfigError, Source
 from pluggableharness.kernel.config.syntax import Block
 from pluggableharness.kernel.config.writing import heredoc, replace_file
 from pluggableharness.kernel.domain.errors import UsageError
@@ -110,31 +112,51 @@ def read_lock(path: Path, shown: str) -> Lock:
     """
     if not path.exists():
         return {}
-    body = parse(read_source(path, shown))
     try:
-        return {block.labels[0]: _pin(block) for block in body.blocks}
-    except (Unfit, KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
-        message = f"{shown}: is damaged ({error}); restore it, or delete it to accept all anew"
-        raise UsageError(message) from error
+        return _pins(read_source(path, shown))
+    except ConfigError as error:
+        raise UsageError(
+            f"{error}\n{shown} is damaged: restore it; after a merge take either side's whole file "
+            "and run harness config accept; or delete it to accept all anew"
+        ) from error
 
 
-def _pin(block: Block) -> Pin:
-    values = {one.name: evaluate(one.value, Scope({})) for one in block.body.settings}
-    identity = Identity(*(_text(values[name]) for name in ("source", "version", "sha256")))
-    operations: dict[str, str] = {}
-    for inner in block.body.blocks:
-        parts = {one.name: evaluate(one.value, Scope({})) for one in inner.body.settings}
-        declared = canonical(_parsed(_text(parts["declares"])))
-        if digest(declared) != parts["sha256"]:
-            raise ValueError(f"what {inner.labels[0]} declares is not what its digest says")
-        operations[inner.labels[0]] = declared
-    return Pin(identity, operations)
+def _pins(source: Source) -> Lock:
+    body = parse(source)
+    reading = Reading(source, Scope({}))
+    blocks = Fields(reading, body, "the lock file", (), ("provider",)).named("provider", "its name")
+    lock = {name: _pin(reading, name, block) for name, block in blocks.items()}
+    if reading.problems:
+        raise ConfigError(source, reading.problems)
+    return lock
 
 
-def _text(value: Json) -> str:
-    if not isinstance(value, str):
-        raise TypeError("a text is missing")
-    return value
+def _pin(reading: Reading, name: str, block: Block) -> Pin:
+    what = f'provider "{name}"'
+    fields = Fields(reading, block.body, what, ("source", "version", "sha256"), ("operation",))
+    source, version, sha256 = (
+        fields.string(one, place=block.span) or "" for one in ("source", "version", "sha256")
+    )
+    operations = {
+        operation: _declared(reading, operation, inner)
+        for operation, inner in fields.named("operation", "its name").items()
+    }
+    return Pin(Identity(source, version, sha256), operations)
+
+
+def _declared(reading: Reading, name: str, block: Block) -> str:
+    """What an operation declares; noted is what its digest does not say."""
+    fields = Fields(reading, block.body, f'operation "{name}"', ("sha256", "declares"))
+    said = fields.string("sha256", place=block.span)
+    text = fields.string("declares", place=block.span)
+    try:
+        declared = "" if text is None else canonical(_parsed(text))
+        fits = digest(declared) == said
+    except (ValueError, RecursionError):
+        declared, fits = "", False
+    if text is not None and said is not None and not fits:
+        reading.wrong(block.span, f"what {name} declares is not what its digest says")
+    return declared
 
 
 def write_lock(path: Path, lock: Lock) -> None:

@@ -68,18 +68,10 @@ def _started(reading: Reading, root: Path, command: Json, span: Span) -> Origin 
     return Origin(OriginKind.MCP, located(root, texts))
 
 
-def overrides(reading: Reading, blocks: Sequence[Block]) -> dict[str, dict[str, str]]:
+def overrides(fields: Fields) -> dict[str, dict[str, str]]:
     """What `operation "NAME" { kind = …  risk = … }` blocks say, by the names of operations."""
-    found: dict[str, dict[str, str]] = {}
-    for block in blocks:
-        if len(block.labels) != 1:
-            reading.wrong(block.span, "'operation' needs one label, the name of an operation")
-            continue
-        (name,) = block.labels
-        if name in found:
-            reading.wrong(block.label_spans[0], f'operation "{name}" stands twice; keep one')
-        found[name] = _override(reading, block, name)
-    return found
+    blocks = fields.named("operation", "the name of an operation")
+    return {name: _override(fields.reading, block, name) for name, block in blocks.items()}
 
 
 def _override(reading: Reading, block: Block, name: str) -> dict[str, str]:

@@ -66,9 +66,7 @@ def _rule(reading: Reading, block: Block, there: There | None) -> Rule | None:
     reason = fields.string("reason") or ""
     examples = _examples(reading, fields.block("examples"))
     actions = [one.value for one in Action]
-    if fields.setting("action") is None:
-        reading.wrong(block.span, f"{what} needs 'action': one of {', '.join(actions)}")
-    action = fields.choice("action", actions)
+    action = fields.choice("action", actions, block.span)
     reviewer = _reviewer(reading, fields)
     if action is None:
         return None
@@ -152,7 +150,7 @@ def _calls(reading: Reading, fields: Fields, name: str) -> list[JsonObject]:
     setting = fields.setting(name)
     if setting is None:
         return []
-    value = reading.value(setting.value)
+    value = reading.value(setting.value, json=True)
     if isinstance(value, list) and all(isinstance(one, dict) for one in value):
         return [one for one in value if isinstance(one, dict)]
     if value is not None:

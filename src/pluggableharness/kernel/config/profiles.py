@@ -98,10 +98,7 @@ def _models(reading: Reading, block: Block | None) -> tuple[ModelChoice, ...]:
 def _model(reading: Reading, block: Block) -> ModelChoice | None:
     fields = Fields(reading, block.body, block.type, ("provider", "id", "base_url", "key"))
     vendors = [vendor.value for vendor in Vendor]
-    if fields.setting("provider") is None:
-        expected = "one of " + ", ".join(vendors)
-        reading.wrong(block.span, f"{block.type} needs 'provider': {expected}")
-    vendor = fields.choice("provider", vendors)
+    vendor = fields.choice("provider", vendors, block.span)
     model = fields.required(block.span, "id", "the model's name at that vendor")
     base_url = fields.address("base_url") or ""
     key = _key_variable(reading, fields)

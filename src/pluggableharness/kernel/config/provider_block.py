@@ -41,10 +41,11 @@ def provider_block(
     members = dict(_members(own, ""))
     if known is not None:
         _check_secrets(reading, known.settings, members)
-    values = _values(reading, own, known is None)
+    secret = known is None or next(_sensitive(known.settings, ""), None) is not None
+    values = _values(reading, own, secret)
     if known is not None:
         _check_computed_secrets(reading, known.settings, members, values)
-        _check_values(reading, block.span, known.settings, values, members)
+        _check_values(reading, block.span, known.settings, values, members, secret)
     return replace(
         given,
         config=values,
@@ -53,7 +54,7 @@ def provider_block(
         timeouts=_timeouts(reading, fields, given.name, known),
         environment=_environment(reading, fields),
         disabled=_disabled(reading, fields, given.name, known),
-        overrides=overrides(reading, [one for one in kernels.blocks if one.type == "operation"]),
+        overrides=overrides(fields),
     )
 
 
@@ -181,9 +182,9 @@ def _check_values(
     settings: Sequence[Setting],
     values: JsonObject,
     members: Mapping[str, tuple[Span, Expression]],
+    secret: bool,
 ) -> None:
     noted = {problem.span for problem in reading.problems}
-    secret = next(_sensitive(settings, ""), None) is not None
     for problem in setting_problems(settings, with_defaults(settings, values)):
         span, value = members.get(problem.path, (place, None))
         # A value that could not be had is missing only because of that.

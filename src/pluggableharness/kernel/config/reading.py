@@ -1,13 +1,13 @@
 """Reading blocks: every mistake is noted at its place, and reading goes on (F1)."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from pluggableharness.kernel.config.evaluate import Scope, Unfit, evaluate
 from pluggableharness.kernel.config.source import Problem, Source, Span
-from pluggableharness.kernel.config.syntax import Block, Body, Expression, ListOf, Setting
+from pluggableharness.kernel.config.syntax import Block, Body, Expression, ListOf, ObjectOf, Setting
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.schema.nearest import did_you_mean
 from pluggableharness.kernel.schema.settings import kind_of
@@ -41,15 +41,44 @@ class Reading:
         """Note a name that does not exist, with the nearest that does."""
         self.wrong(span, f"there is no {what} '{name}'{did_you_mean(name, known)}")
 
-    def value(self, node: Expression, *, secret: bool = False) -> Json:
-        """The value of an expression; None, with the mistake noted, when it has none."""
+    def value(self, node: Expression, *, secret: bool = False, json: bool = False) -> Json:
+        """The value of an expression; None, with the mistake noted, when it has none.
+
+        Null is none, alone or within a list or an object: taken for absence, it would take out a
+        rule or a bound without a word. With `json` it may stand within, as in a call's arguments.
+        """
         try:
-            return evaluate(node, self.scope)
+            value = evaluate(node, self.scope)
+            nulls = dict.fromkeys(() if json and value is not None else _nulls(node, value))
         except Unfit as unfit:
             self.wrong(unfit.span, unfit.message, secret=secret)
+            return None
         except RecursionError:
             self.wrong(node.span, "this expression goes too deep", secret=secret)
-        return None
+            return None
+        for span in nulls:
+            self.wrong(span, "this is null: give it a value, or leave it out", secret=secret)
+        return None if nulls else value
+
+    def labelled(self, block: Block, label: str) -> bool:
+        """Whether a block has one label, which `label` describes; else that is noted."""
+        if len(block.labels) == 1 and block.labels[0]:
+            return True
+        message = f"'{block.type}' needs one label, {label}: write {block.type} \"…\" {{"
+        self.wrong(block.label_spans[-1] if block.label_spans else block.span, message)
+        return False
+
+    def repeats(self, block: Block, first: dict[tuple[str, tuple[str, ...]], Span]) -> bool:
+        """Whether a block of its type and name came before, which is noted; `first` are those
+        that did, and then this one too."""
+        place = first.setdefault((block.type, block.labels), block.span)
+        if place is block.span:
+            return False
+        line, _ = self.source.place(place.start)
+        label = "".join(f' "{one}"' for one in block.labels)
+        message = f"{block.type}{label} stands twice, first in line {line}; keep one of them"
+        self.wrong(block.label_spans[0] if block.labels else block.span, message)
+        return True
 
 
 class Fields:
@@ -95,6 +124,17 @@ class Fields:
                 self.reading.wrong(span, f"'{kind}' takes no name")
         return found
 
+    def named(self, kind: str, label: str) -> dict[str, Block]:
+        """The blocks of a type by their one label, which `label` describes; those without one,
+        and those that stand twice, are noted and left out."""
+        found = [block for block in self._body.blocks if block.type == kind]
+        first: dict[tuple[str, tuple[str, ...]], Span] = {}
+        return {
+            block.labels[0]: block
+            for block in found
+            if self.reading.labelled(block, label) and not self.reading.repeats(block, first)
+        }
+
     def block(self, kind: str) -> Block | None:
         """The only block of a type."""
         found = self.blocks(kind)
@@ -105,16 +145,17 @@ class Fields:
 
     def required(self, place: Span, name: str, expected: str) -> str | None:
         """A text that must be there and not be empty; `place` is where its lack is noted."""
-        if name not in self._settings:
-            self.reading.wrong(place, f"{self.what} needs '{name}': {expected}")
-            return None
-        value = self.string(name, expected)
+        value = self.string(name, expected, place)
         if value == "":
             self.reading.wrong(self._settings[name].value.span, f"'{name}' is empty: {expected}")
         return value or None
 
-    def string(self, name: str, expected: str = "a string") -> str | None:
-        """A text."""
+    def string(
+        self, name: str, expected: str = "a string", place: Span | None = None
+    ) -> str | None:
+        """A text; one that must be there has a `place` where its lack is noted."""
+        if place is not None and name not in self._settings:
+            self.reading.wrong(place, f"{self.what} needs '{name}': {expected}")
         return self._typed(name, expected, lambda value: value if isinstance(value, str) else None)
 
     def boolean(self, name: str) -> bool | None:
@@ -123,9 +164,9 @@ class Fields:
             name, "true or false", lambda value: value if isinstance(value, bool) else None
         )
 
-    def choice(self, name: str, choices: Sequence[str]) -> str | None:
-        """One of some words."""
-        value = self.string(name, "one of " + ", ".join(choices))
+    def choice(self, name: str, choices: Sequence[str], place: Span | None = None) -> str | None:
+        """One of some words; one that must be there has a `place` where its lack is noted."""
+        value = self.string(name, "one of " + ", ".join(choices), place)
         if value is None or value in choices:
             return value
         message = f"'{name}' is one of {', '.join(choices)}, not '{value}'"
@@ -177,7 +218,7 @@ class Fields:
         return [(one, span) for one, span in zip(value, spans, strict=True) if isinstance(one, str)]
 
     def _typed(self, name: str, expected: str, fit: Callable[[Json], T | None]) -> T | None:
-        """What `fit` makes of an attribute; None when it is absent, null, or noted as wrong."""
+        """What `fit` makes of an attribute; None when it is absent, or noted as wrong."""
         setting = self._settings.get(name)
         if setting is None:
             return None
@@ -207,6 +248,21 @@ def seconds(value: Json) -> float | None:
     if found is None:
         return None
     return float(found.group(1)) * _SECONDS[found.group(2)] or None
+
+
+def _nulls(node: Expression, value: Json) -> Iterator[Span]:
+    """Where null stands in a value: at the whole of what is computed."""
+    match value:
+        case None:
+            yield node.span
+        case list():
+            items = node.items if isinstance(node, ListOf) else [node] * len(value)
+            for item, one in zip(items, value, strict=True):
+                yield from _nulls(item, one)
+        case dict():
+            written = node.named if isinstance(node, ObjectOf) else {}
+            for name, one in value.items():
+                yield from _nulls(written[name].value if name in written else node, one)
 
 
 def _spans(node: Expression, count: int) -> list[Span]:
