@@ -61,13 +61,13 @@ async def save(ctx: Context[Settings], name: Name, text: str) -> Note:
 
 
 @save.preview
-async def would_save(ctx: Context[Settings], name: str, text: str) -> Node:
+async def preview_save(ctx: Context[Settings], name: str, text: str) -> Node:
     return Group([Text(f"write {path_of(ctx, name)}"), CodeBlock(text)])
 
 
 @load.render
 @save.render
-def note(payload: dict[str, Any]) -> Node:
+def render_note(payload: dict[str, Any]) -> Node:
     return Group([Text(payload["path"]), CodeBlock(payload["text"])])
 
 

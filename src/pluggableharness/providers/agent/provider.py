@@ -54,11 +54,15 @@ async def spawn_subagent(
 
 
 @spawn_subagent.preview
-async def _(ctx: Context[None], profile: str, prompt: str, providers: list[str] | None) -> Node:
+async def preview_spawn(
+    ctx: Context[None], profile: str, prompt: str, providers: list[str] | None
+) -> Node:
+    """Show what the child would be and be told."""
     tools = f"only these providers: {', '.join(providers)}" if providers else "its profile's tools"
     return Group([Text(f"a sub-agent as {profile}, with {tools}", Style.BOLD), Text(prompt)])
 
 
 @spawn_subagent.render
-def _(payload: dict[str, str]) -> Node:
+def render_end(payload: dict[str, str]) -> Node:
+    """Show the child and how it ended."""
     return SubSession(payload["session_id"], f"{payload['status']}: {payload['final_message']}")

@@ -141,7 +141,7 @@ async def _run(ctx: Context[Settings], work: Work, timeout_s: float) -> BashResu
 
 
 @bash.preview
-async def preview(
+async def preview_bash(
     ctx: Context[Settings],
     command: str,
     timeout_s: float = USUAL_S,
@@ -160,22 +160,6 @@ async def preview(
     if folder.note:
         nodes.append(Text(folder.note, Style.WARNING))
     return Group(nodes)
-
-
-def render(payload: dict[str, Any]) -> Node:
-    """Show a recorded result: what was printed, and how it ended."""
-    ending = payload.get("signal") or f"exit {payload['exit_code']}"
-    style = Style.DIM if payload["exit_code"] == 0 else Style.ERROR
-    nodes: list[Node] = [
-        CodeBlock(payload["output"]),
-        Text(f"{ending}, {payload['duration_ms']} ms", style),
-    ]
-    if "note" in payload:
-        nodes.append(Text(payload["note"], Style.WARNING))
-    return Group(nodes)
-
-
-bash.render(render)
 
 
 @provider.data_source(streaming=True, idempotent=True, default_timeout=LONGEST_S)
@@ -227,4 +211,16 @@ async def preview_reading(
     return Group([CodeBlock(shlex.join(line), "bash"), where])
 
 
-shell_read.render(render)
+@bash.render
+@shell_read.render
+def render_ended(payload: dict[str, Any]) -> Node:
+    """Show a recorded result: what was printed, and how it ended."""
+    ending = payload.get("signal") or f"exit {payload['exit_code']}"
+    style = Style.DIM if payload["exit_code"] == 0 else Style.ERROR
+    nodes: list[Node] = [
+        CodeBlock(payload["output"]),
+        Text(f"{ending}, {payload['duration_ms']} ms", style),
+    ]
+    if "note" in payload:
+        nodes.append(Text(payload["note"], Style.WARNING))
+    return Group(nodes)

@@ -204,13 +204,11 @@ def render_read(payload: dict[str, Any]) -> Node:
     return Text(payload["content"])
 
 
+@write_file.render
+@edit_file.render
 def render_diff(payload: dict[str, Any]) -> Node:
     """Show the diff of a recorded result."""
     return CodeBlock(payload["diff"], "diff")
-
-
-write_file.render(render_diff)
-edit_file.render(render_diff)
 
 
 def _target(ctx: Context[Settings], path: str) -> Target:

@@ -100,19 +100,20 @@ async def task_list(
 
 
 @task_create.preview
-async def _(
+async def preview_create(
     ctx: Context[Settings],
     title: str,
     description: str | None,
     status: Status,
     depends_on: list[str] | None,
 ) -> Node:
+    """Show the task as it would stand in the list."""
     line = _line({"id": "new:", "title": title, "status": status, "depends_on": depends_on})
     return Group([line, Text(description)]) if description else line
 
 
 @task_update.preview
-async def _(
+async def preview_update(
     ctx: Context[Settings],
     id: str,  # noqa: A002  # likewise
     title: str | None,
@@ -120,6 +121,7 @@ async def _(
     status: Status | None,
     depends_on: list[str] | None,
 ) -> Node:
+    """Show what would be set."""
     needs = None if depends_on is None else ", ".join(depends_on) or "nothing"
     given = {"title": title, "description": description, "status": status, "depends on": needs}
     return Group(
@@ -131,17 +133,15 @@ async def _(
 
 
 @task_create.render
-def _(payload: dict[str, Any]) -> Node:
-    return _line(payload["task"])
-
-
 @task_update.render
-def _(payload: dict[str, Any]) -> Node:
+def render_task(payload: dict[str, Any]) -> Node:
+    """Show the task of a recorded result."""
     return _line(payload["task"])
 
 
 @task_list.render
-def _(payload: dict[str, Any]) -> Node:
+def render_tasks(payload: dict[str, Any]) -> Node:
+    """Show a recorded list."""
     return Listing([_line(task) for task in payload["tasks"]])
 
 

@@ -40,13 +40,14 @@ async def ask_user(
 
 
 @ask_user.preview
-async def _(
+async def preview_question(
     ctx: Context[None],
     question: str,
     options: list[str] | None,
     multiple: bool,
     default: str | None,
 ) -> Node:
+    """Show the question with its options."""
     asked = Text(question, Style.BOLD)
     if not options:
         return asked

@@ -95,6 +95,8 @@ async def preview_request(
     return Group(shown)
 
 
+@web_fetch.render
+@http_request.render
 def render_answer(payload: dict[str, Any]) -> Node:
     """Show a recorded answer."""
     title = payload.get("title") or payload["final_url"]
@@ -102,10 +104,6 @@ def render_answer(payload: dict[str, Any]) -> Node:
     return Group(
         (Link(title, payload["final_url"]), Text(status, Style.DIM), CodeBlock(payload["content"]))
     )
-
-
-web_fetch.render(render_answer)
-http_request.render(render_answer)
 
 
 @web_search.render
