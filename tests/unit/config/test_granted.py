@@ -111,7 +111,7 @@ def test_a_file_of_grants_holds_nothing_else(tmp_path: Path) -> None:
 
 def rule_for(command: str) -> str:
     """The text of the rule that "always" writes for a command, as far as it can be narrowed."""
-    (scope, _) = scopes(call(BASH, command=command), None, digest=operation_digest(BASH))
+    scope = scopes(call(BASH, command=command), None, digest=operation_digest(BASH))[0]
     return scope.rule
 
 

@@ -223,20 +223,35 @@ def test_programs_that_write_are_on_no_list_of_ours(command: str) -> None:
     assert bash(command, reads) is Decision.ASK
 
 
-@pytest.mark.req("K7")
-def test_git_is_not_taken_at_its_word_where_its_configuration_runs_programs() -> None:
-    allow = rule("git", Action.ALLOW, 'commands.all(c, c.program in ["git", "ls"])', "bash")
+@pytest.mark.req("K7", "K10")
+@pytest.mark.parametrize(
+    "when",
+    [
+        'commands.all(c, c.program in ["git", "ls"])',
+        'arguments.command == "git status"',
+        'arguments.command == "git status" && working_directory == "."',
+        'provider == "exec"',
+        "true",
+    ],
+)
+@pytest.mark.parametrize("by_a_person", [True, False])
+def test_git_is_not_taken_at_its_word_where_its_configuration_runs_programs(
+    when: str, by_a_person: bool
+) -> None:
+    allow = replace(rule("git", Action.ALLOW, when, "bash"), granted=by_a_person)
     asked = call(BASH, command="git status")
     distrusted = replace(asked, distrusted="core.fsmonitor")
     person = Terms(Asking.PERSON)
     assert decide(RuleBook([allow]), asked, person).decision is Decision.ALLOW
-    assert decide(RuleBook([allow]), distrusted, person).decision is Decision.ASK
+    verdict = decide(RuleBook([allow]), distrusted, person)
+    assert verdict.decision is Decision.ASK
+    assert verdict.reason == "core.fsmonitor"
 
 
 @pytest.mark.req("K10")
-def test_what_is_distrusted_is_granted_as_exactly_itself() -> None:
-    offered = scopes(replace(call(BASH, command="git status"), distrusted="x"), None)
-    assert [one.covers for one in offered] == ["exactly this command"]
+def test_what_is_distrusted_is_allowed_for_once_alone() -> None:
+    """A grant would not answer the question again."""
+    assert scopes(replace(call(BASH, command="git status"), distrusted="x"), None) == ()
 
 
 @pytest.mark.req("F11")

@@ -50,9 +50,8 @@ def bash(command: str) -> Call:
         ("npm test", "npm test"),
         ("npm run build -- --x", "npm run build"),
         ("git status -s", "git status"),
-        ("ls -la", "ls"),
-        ("cargo build && ls -l | wc -l", "cargo build, ls, wc"),
-        ("make -j2", "make"),
+        ("cargo build && npm test", "cargo build, npm test"),
+        ("make check -j2", "make check"),
     ],
 )
 def test_a_command_is_covered_by_its_program_and_subcommand(command: str, covers: str) -> None:
@@ -70,10 +69,83 @@ def test_a_command_is_covered_by_its_program_and_subcommand(command: str, covers
         *("env ls", "xargs rm", "timeout 5 npm test", "node x.js", "find . -name x", "nohup ls"),
         *("echo x > f", "ls $X", "echo $(date)", "A=1 npm test", "npx x", "uv run x", "perl x"),
         *("/usr/bin/python3.11 x.py", "./venv/bin/python x.py", "npm", "docker --debug ps"),
+        *("java -version", "java -jar x.jar", "dotnet --info", "jython x.py", "graalpy x.py"),
+        *("micropython x.py", "python3.11-dbg x.py", "qjs x.js", "wasmtime x.wasm", "d8 x.js"),
+        *("qemu-x86_64 ./a", "ghc --version", "clojure -h", "swift --version", "nim --version"),
+        *("sbt --version", "mix --version", "rails -v", "gradle -v", "mvn -q test"),
     ],
 )
 def test_an_interpreter_a_shell_a_wrapper_or_git_alone_covers_nothing_more(command: str) -> None:
     assert offered(BASH, command=command) == ["exactly this command"]
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize(
+    "command",
+    [
+        # an option before the subcommand, whose value may be the word that stands there
+        *("terraform -chdir=x plan", "aws --profile dev s3 ls", "cargo +nightly fmt", "make -j2"),
+        *("systemctl --user status x", "pip --version", "apt-get -s install x", "npm -s test"),
+        *("npm run -s build", "npm run", "git --no-pager log"),
+        # an operand, which is no subcommand
+        *("rm build", "mv a b", "cat f", "cp a b", "mkdir build", "ansible all", "ls", "make ./x"),
+        # a subcommand that has its own
+        *("gh pr view 1", "docker compose ps", "git stash list", "kubectl config view", "go mod x"),
+        # a program of which nothing is known, or another one of that name
+        *("frob test", "./npm test", "bin/git status", "npm 'te st'", "npm $(cat x)", "npm t*"),
+    ],
+)
+def test_a_first_word_that_is_no_subcommand_covers_nothing_more(command: str) -> None:
+    assert offered(BASH, command=command) == ["exactly this command"]
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("cd /work/project && make test", "cd .. && make test", "cd src/a && npm test"),
+        *("cd src && make test", "pushd ../x && make test", "make test; popd", "cd - && make test"),
+    ],
+)
+def test_a_line_that_changes_the_folder_is_covered_as_it_stands(command: str) -> None:
+    """Else an answer in one folder would be one in every folder."""
+    assert offered(BASH, command=command) == ["exactly this command"]
+    for other in ("cd /tmp/evil && make test", "cd evil && npm test", "make test"):
+        assert with_grant(bash(command), bash(other)) is Decision.ASK
+
+
+@pytest.mark.req("K10")
+def test_a_grant_in_one_folder_covers_no_line_that_leaves_it() -> None:
+    for line in ("cd /tmp && make test", "pushd x; make test", "env -C x make test", "make -C x"):
+        assert with_grant(bash("make test"), bash(line)) is Decision.ASK
+
+
+@pytest.mark.req("K10")
+def test_a_grant_of_a_target_covers_no_other_target() -> None:
+    tests = bash("make test")
+    assert with_grant(tests, bash("make test -s")) is Decision.ALLOW
+    for other in ("make deploy", "make test deploy", "make -s deploy test", "make"):
+        assert with_grant(tests, bash(other)) is Decision.ASK
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("HTTPS://a.example/x", "https://me@a.example/x", "https://[::1]/", "https://my_host/x"),
+        *("https://exämple.com/", "a.example", "ftp://a.example/x", "https://a.example\\@b/"),
+    ],
+)
+@pytest.mark.parametrize("name", ["url", "address"])
+def test_an_address_that_may_be_read_in_two_ways_is_covered_alone(url: str, name: str) -> None:
+    """The model picks the spelling, and no spelling may open every address."""
+    asked = call(FETCH, **{name: url})
+    ask = Rule("ask", Action.ASK, frozenset(["web_fetch"]))
+    (scope,) = scopes(asked, ask)
+    assert scope.covers.startswith("exactly this address, with ")
+    assert with_grant(asked, asked, ask) is Decision.ALLOW
+    for other in ("https://b.example/", url + "x", url.lower() + "/"):
+        assert with_grant(asked, call(FETCH, **{name: other}), ask) is Decision.ASK
 
 
 @pytest.mark.req("K10")
@@ -235,7 +307,6 @@ def test_a_grant_shows_the_arguments_that_must_be_as_they_were() -> None:
         'anything at a.example, with path = "x"'
     ]
     assert offered(RUN, command="ls -l", host="dev") == [
-        'ls, with any arguments, with host = "dev"',
         'exactly this command, with host = "dev"',
     ]
     assert offered(COPY, path="a/f", content="x", force=True) == [

@@ -11,9 +11,10 @@ from typing import Final
 
 from pluggableharness.kernel.config.git_repository import Use, git_runs
 from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.policy import Command, shell_view
 from pluggableharness.kernel.policy.shell.words import names
-from pluggableharness.kernel.policy.subjects import command_line, paths
+from pluggableharness.kernel.policy.subjects import paths, words_run
 
 _MOST_PLACES: Final = 32
 _READERS: Final = names(
@@ -34,7 +35,7 @@ def distrust(call: Call, confined: frozenset[str]) -> str:
     commands are known to be held in a sandbox without a network, where what a configuration runs
     can do no more than any other command.
     """
-    line = command_line(call)
+    line = words_run(call) if call.operation.kind is Kind.RESOURCE else None
     if line is None or call.operation.provider in confined:
         return ""
     view = shell_view(line)

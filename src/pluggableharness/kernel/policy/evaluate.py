@@ -53,6 +53,10 @@ class Terms:
     policy_files: frozenset[str] = frozenset()
     digest: Callable[[Operation], str] = field(default=lambda operation: "", compare=False)
 
+    def facts(self, call: Call) -> Facts:
+        """What rules are asked about a call."""
+        return Facts(call, attended=self.asking is Asking.PERSON)
+
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
@@ -170,9 +174,9 @@ def decide(rules: RuleBook, call: Call, terms: Terms) -> Verdict:
     verdict is DENY with `downgraded_from` and a reason that says how to allow the call.
     """
     operation = call.operation
-    facts = Facts(call, attended=terms.asking is Asking.PERSON)
+    facts = terms.facts(call)
     won = rules.winner(operation, facts)
-    decision, source, reason = _ruled(won, operation)
+    decision, source, reason = _ruled(won, call)
     asking = won.rule if won else None
     if decision is Decision.DENY:
         return Verdict(decision, source, reason)
@@ -222,17 +226,17 @@ def _protected(call: Call, allowing: Rule | None, terms: Terms) -> str | None:
     return protected_write(call, terms.policy_files, named)
 
 
-def _ruled(won: Ruling | None, operation: Operation) -> tuple[Decision, str, str]:
+def _ruled(won: Ruling | None, call: Call) -> tuple[Decision, str, str]:
     """The decision, where it comes from and why, before anything raises or downgrades it."""
     if won is not None:
         # What stood in the condition's way comes first: the rule's own reason is not the cause.
         reason = _both(won.why, won.rule.reason)
         return _DECISIONS[won.action], f"rule {won.rule.name}", reason
-    asks = operation.kind is Kind.RESOURCE
+    kind = call.operation.kind
     return (
-        Decision.ASK if asks else Decision.ALLOW,
-        f"default for {operation.kind.value}",
-        "no rule speaks of it",
+        Decision.ASK if kind is Kind.RESOURCE else Decision.ALLOW,
+        f"default for {kind.value}",
+        call.distrusted or "no rule speaks of it",
     )
 
 

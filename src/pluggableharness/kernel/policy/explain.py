@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.verdict import Verdict
-from pluggableharness.kernel.policy.evaluate import Asking, RuleBook, Terms, decide, ruling
+from pluggableharness.kernel.policy.evaluate import RuleBook, Terms, decide, ruling
 from pluggableharness.kernel.policy.facts import Facts
 from pluggableharness.kernel.policy.rules import Rule
 from pluggableharness.kernel.policy.shell import ShellView
@@ -37,7 +37,7 @@ class Explanation:
 def explain(rules: Sequence[Rule], call: Call, terms: Terms) -> Explanation:
     """All about a decision. It is the decision that `decide` takes, not one beside it."""
     book = RuleBook(rules)
-    facts = Facts(call, attended=terms.asking is Asking.PERSON)
+    facts = terms.facts(call)
     verdict = decide(book, call, terms)
     speaking = book.matching(call.operation)
     granted = [one for one in rules if one.granted and one.matches(call.operation)]

@@ -1,5 +1,6 @@
 """What conditions are evaluated over: one call's facts, gathered when first asked for (K7)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -17,7 +18,7 @@ from pluggableharness.kernel.policy.conditions import (
 from pluggableharness.kernel.policy.folders import Folders
 from pluggableharness.kernel.policy.rules import Action, Rule
 from pluggableharness.kernel.policy.shell import ShellView, shell_view, supposed
-from pluggableharness.kernel.policy.subjects import command_line, paths
+from pluggableharness.kernel.policy.subjects import command_line, paths, words_run
 
 if TYPE_CHECKING:
     from cel import Context
@@ -52,7 +53,7 @@ class Facts:
     def __init__(self, call: Call, *, attended: bool = False) -> None:
         self._call = call
         self._attended = attended
-        self._line = command_line(call)
+        self._line = words_run(call)
 
     @property
     def folder(self) -> str | None:
@@ -75,6 +76,8 @@ class Facts:
             return _YES
         try:
             condition = compiled(rule.when)
+            if rule.action is Action.ALLOW and self._call.distrusted:
+                return Answer(Held.NO, self._call.distrusted)
             if (unsure := self._misplaced(condition, rule.action)) is not None:
                 return unsure
             if not condition.looks_at_files:
@@ -188,17 +191,18 @@ class Facts:
 
     @cached_property
     def _writes(self) -> list[str]:
-        if self._line is not None:
-            return list(self._view.writes)
         writes = self._call.operation.kind is Kind.RESOURCE
-        return self._folders.written(paths(self._call)) if writes else []
+        return [*self._view.writes, *(self._folders.written(self._told) if writes else ())]
 
     @cached_property
     def _reads(self) -> list[str]:
-        if self._line is not None:
-            return list(self._view.reads)
         writes = self._call.operation.kind is Kind.RESOURCE
-        return [] if writes else self._folders.read(paths(self._call))
+        return [*self._view.reads, *(() if writes else self._folders.read(self._told))]
+
+    @property
+    def _told(self) -> Iterator[str]:
+        """The paths that its arguments name; beside a shell's line they are where that may run."""
+        return iter(()) if command_line(self._call) is not None else paths(self._call)
 
     @cached_property
     def _plain(self) -> "Context":

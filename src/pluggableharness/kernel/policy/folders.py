@@ -11,12 +11,12 @@ from posixpath import join, normpath
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.policy.shell import Command, ShellView
 from pluggableharness.kernel.policy.subjects import (
-    command_line,
     destination,
     folder_argument,
     paths,
     readings,
     relative,
+    words_run,
     written,
 )
 
@@ -59,8 +59,8 @@ class Folders:
         return written(self._joined(named), self._call)
 
     def read(self, named: Iterable[str]) -> list[str]:
-        """What reading those paths means."""
-        return list(dict.fromkeys(relative(path, self._call) for path in self._joined(named)))
+        """What reading those paths means, links followed."""
+        return written(self._joined(named), self._call)
 
     def placed(self, view: ShellView) -> ShellView:
         """A command line's view, from the session's directory; unusable where that is not sure."""
@@ -97,7 +97,7 @@ def _absolute(call: Call) -> Iterator[str]:
     """The folders as they are named, their links and `..` still in them."""
     here = call.context.working_directory
     folder = folder_argument(call)
-    if command_line(call) is None:
+    if words_run(call) is None:
         named = [here] if folder is None else [here, folder]
     else:
         named = list(paths(call))

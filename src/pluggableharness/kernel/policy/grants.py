@@ -20,9 +20,9 @@ from pluggableharness.kernel.policy.facts import Facts
 from pluggableharness.kernel.policy.floor import protected_write
 from pluggableharness.kernel.policy.rules import Action, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView
-from pluggableharness.kernel.policy.shell.builtins import NOT_PLAIN
-from pluggableharness.kernel.policy.shell.programs import needs_subcommand, runs_anything
+from pluggableharness.kernel.policy.shell.subcommands import ONE_TARGET, head
 from pluggableharness.kernel.policy.subjects import (
+    ADDRESSES,
     FOLDERS,
     command_line,
     host,
@@ -31,8 +31,6 @@ from pluggableharness.kernel.policy.subjects import (
     speaks_of_paths,
 )
 
-_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
-_SUBCOMMANDS_OF_SCRIPTS = frozenset(["run", "run-script"])
 _OF_A_FILE = re.compile(r"path|file|dir|folder", re.IGNORECASE)
 
 _FREE = {
@@ -139,12 +137,10 @@ def _rule(call: Call, asked_by: Rule | None, when: str, declared: str | None = N
 
 
 def _candidates(call: Call, facts: Facts) -> Iterator[_Candidate]:
-    line = command_line(call)
-    if facts.view is not None and line is not None:
-        if facts.folder is not None:  # else no rule on commands could answer it
-            subject = frozenset(["command", *FOLDERS])
-            found = _of_the_shell(line, facts.view)
-            yield from (_bound(_in_folder(one, facts.folder), call, subject) for one in found)
+    if facts.view is not None:
+        # Else no rule on commands could answer it.
+        if facts.folder is not None and not call.distrusted:
+            yield from _of_what_runs(call, facts.view, facts.folder)
         return
     address, kind = host(call), call.operation.kind
     subject = frozenset(_path_arguments(call) if address is None else address[:1])
@@ -157,6 +153,8 @@ def _candidates(call: Call, facts: Facts) -> Iterator[_Candidate]:
     elif any(True for _ in paths(replace(call, arguments=others))):
         for one in _of_paths(facts.named, kind, _of_one_file(subject)):
             yield _bound(one, call, subject | _content(call))
+    elif not call.arguments.keys().isdisjoint(ADDRESSES):
+        yield _bound(_Candidate("exactly this address", "true"), call, _content(call))
     else:
         yield _Candidate(f"every call of {call.operation.full_name}", "")
 
@@ -209,41 +207,37 @@ def _bound(one: _Candidate, call: Call, subject: frozenset[str]) -> _Candidate:
     return replace(one, covers="".join([one.covers, *shown]), when=when)
 
 
+def _of_what_runs(call: Call, view: ShellView, folder: str) -> Iterator[_Candidate]:
+    """What covers a command; words that no shell reads are all to be as they were."""
+    line = command_line(call)
+    subject = frozenset(FOLDERS if line is None else ("command", *FOLDERS))
+    exactly = [_Candidate("exactly this command", "true")]
+    for one in exactly if line is None else _of_the_shell(line, view):
+        yield _bound(_in_folder(one, folder), call, subject)
+
+
 def _of_the_shell(line: str, view: ShellView) -> Iterator[_Candidate]:
     if not view.unusable and not view.unexpected:
         heads = [_head(command) for command in view.commands]
-        known = [head for head in heads if head is not None]
+        known = [one for one in heads if one is not None]
         if len(known) == len(heads):
             several = sorted(set(known))
-            any_of = " || ".join(_begins(head) for head in several)
-            covers = ", ".join(" ".join(head) for head in several)
+            any_of = " || ".join(_begins(one) for one in several)
+            covers = ", ".join(" ".join(one) for one in several)
             yield _Candidate(f"{covers}, with any arguments", f"commands.all(c, {any_of})")
     yield _Candidate("exactly this command", f"arguments.command == {_cel(line)}")
 
 
 def _head(command: Command) -> tuple[str, ...] | None:
-    """Program and subcommand, or the program where that says enough; None where neither does."""
-    argv = command.argv
-    if command.substitutes or command.unproven or runs_anything(command.program):
-        return None
-    if command.may_wrap and any(_says_little(word) for word in argv[1:]):
-        return None
-    subcommand = argv[1] if len(argv) > 1 and _SUBCOMMAND.fullmatch(argv[1]) else None
-    if subcommand is None or subcommand in _SUBCOMMANDS_OF_SCRIPTS:
-        script = argv[:3] if subcommand is not None and len(argv) > 2 else None
-        return script or (None if needs_subcommand(command.program) else (command.program,))
-    return (command.program, subcommand)
+    """Program and subcommand, where that is known to say what the command does."""
+    return None if command.substitutes or command.unproven else head(command.argv)
 
 
-def _says_little(word: str) -> bool:
-    """Whether a word names a program that is never a scope, so that one before it may wrap it."""
-    return needs_subcommand(word) or (runs_anything(word) and word not in NOT_PLAIN)
-
-
-def _begins(head: Sequence[str]) -> str:
-    tests = [f"c.argv[{place}] == {_cel(word)}" for place, word in enumerate(head)]
-    long_enough = [f"c.argv.size() > {len(head) - 1}"] if len(head) > 1 else []
-    return "(" + " && ".join([*long_enough, *tests]) + ")"
+def _begins(words: Sequence[str]) -> str:
+    tests = [f"c.argv[{place}] == {_cel(word)}" for place, word in enumerate(words)]
+    if words[0] in ONE_TARGET:
+        tests.append(f'c.argv.filter(w, !w.startsWith("-")).size() == {len(words)}')
+    return "(" + " && ".join([f"c.argv.size() > {len(words) - 1}", *tests]) + ")"
 
 
 def _of_the_host(argument: str, scheme: str, name: str) -> _Candidate:

@@ -5,6 +5,7 @@ name too many makes one question more.
 """
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +26,12 @@ _PATH_WORDS = {
 
 FOLDERS = ("working_directory", "working_dir", "cwd", "workdir")
 """Arguments of which each names the folder in which a call's command runs."""
+
+_RUN = ("command", "cmd", "command_line", "argv")
+"""Arguments of which each says what a call runs."""
+
+ADDRESSES = ("url", "uri", "address")
+"""Arguments of which each names a web address."""
 
 _CONTENT_WORDS = frozenset(
     ["content", "contents", "text", "body", "str", "prompt", "description", "message"]
@@ -132,6 +139,15 @@ def command_line(call: Call) -> str | None:
     return command if shell and isinstance(command, str) else None
 
 
+def words_run(call: Call) -> str | None:
+    """What a call of any kind runs, as a command line: a text, or a list of words that no shell
+    reads, with the words of `args` behind it; None where no argument is known to say it (K7)."""
+    said = [_as_line(call.arguments.get(one)) for one in _RUN]
+    if not any(one is not None for one in said):
+        return None
+    return " ".join(one for one in (*said, _as_line(call.arguments.get("args"))) if one)
+
+
 def folder_argument(call: Call) -> str | None:
     """The folder that a call names as the one to run in; None without one, or with several."""
     named = [call.arguments[one] for one in FOLDERS if one in call.arguments]
@@ -163,12 +179,19 @@ def readings(text: str) -> Iterator[str]:
 def host(call: Call) -> tuple[str, str, str] | None:
     """The argument by which a call names a web address, its scheme and its host; None when it
     names none, or one that could be read in two ways."""
-    for name in ("url", "uri", "address"):
+    for name in ADDRESSES:
         value = call.arguments.get(name)
         found = _HOST.match(value) if isinstance(value, str) else None
         if found is not None:
             return name, found[1], found[2]
     return None
+
+
+def _as_line(value: Json) -> str | None:
+    if isinstance(value, list | tuple):
+        words = [one for one in value if isinstance(one, str)]
+        return shlex.join(words) if len(words) == len(value) else None
+    return value if isinstance(value, str) else None
 
 
 def _decoded(found: re.Match[bytes]) -> bytes:

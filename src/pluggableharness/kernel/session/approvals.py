@@ -11,7 +11,6 @@ from pluggableharness.kernel.domain.verdict import Verdict
 from pluggableharness.kernel.policy import (
     BadCondition,
     Explanation,
-    Facts,
     Rule,
     RuleBook,
     Terms,
@@ -118,7 +117,7 @@ class Approvals:
         return self._read
 
     def _asked_by(self, call: Call, terms: Terms) -> Rule | None:
-        won = self._book.winner(call.operation, Facts(call))
+        won = self._book.winner(call.operation, terms.facts(call))
         return won.rule if won is not None else None
 
 

@@ -12,12 +12,13 @@ from pluggableharness.kernel.policy import destination, redirections
 
 
 def with_places(call: Call, preview: RenderNode | None) -> RenderNode | None:
-    """A preview under the paths that lead elsewhere than they say; as it is without such."""
-    lines = tuple(
-        TextNode(_said(text, leads_to), TextStyle.WARNING) for text, leads_to in redirections(call)
-    )
-    if not lines:
+    """A preview under what its line does beside its words, and the paths that lead elsewhere than
+    they say; as it is without such."""
+    said = [call.distrusted] if call.distrusted else []
+    said += [_said(text, leads_to) for text, leads_to in redirections(call)]
+    if not said:
         return preview
+    lines = tuple(TextNode(one, TextStyle.WARNING) for one in said)
     return GroupNode(lines if preview is None else (*lines, preview))
 
 
