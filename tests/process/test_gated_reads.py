@@ -29,6 +29,14 @@ policy "questions" {
   action = "ask"
 }
 """
+SECRET = """\
+policy "secret" {
+  match  = { kind = "data_source" }
+  when   = "reads.exists(p, p.startsWith('secret/'))"
+  action = "forbid"
+  reason = "no"
+}
+"""
 GATED = "settings {\n  gate_reads = true\n}\n"
 READ = ("filesystem.read_file", {"path": "notes/a.txt"})
 ASK = ("user.ask_user", {"question": "Which one?"})
@@ -134,3 +142,41 @@ async def test_without_the_setting_or_a_person_the_question_becomes_a_denial_tha
         (READ[0], Decision.DENY, Decision.ASK),
         (ASK[0], Decision.DENY, Decision.ASK),
     ]
+
+
+@pytest.mark.req("K10a", "K7")
+@pytest.mark.parametrize("to", ["secret/key", "notes/b.txt"])
+async def test_a_gated_read_that_leads_elsewhere_by_the_time_it_runs_is_judged_anew(
+    project: Path, to: str
+) -> None:
+    """By rules, which see where it leads, and by whoever approved it for another place."""
+    (project / "secret").mkdir()
+    (project / "secret/key").write_text("secret\n")
+    link = project / "notes/a.txt"
+
+    def swap(item: PlanItem) -> Answer:
+        if link.is_symlink():
+            assert str(project / to) in str(item.preview)
+            return Answer(False, "another place")
+        link.unlink()
+        link.symlink_to(project / to)
+        return Answer(True)
+
+    person = Person(answers=swap)
+    (outcome,) = await run(project, person, READ, rules=GATED + RULES + SECRET)
+    denied = "rule secret: no" if to == "secret/key" else "person: another place"
+    assert failure(outcome).message == f"Denied by {denied}"
+    assert len(person.asked) == (1 if to == "secret/key" else 2)
+
+
+@pytest.mark.req("K7")
+@pytest.mark.parametrize("operation", ["filesystem.read_file", "search.grep"])
+async def test_a_rule_that_keeps_reads_out_of_a_folder_holds_for_links_into_it(
+    project: Path, operation: str
+) -> None:
+    (project / "secret").mkdir()
+    (project / "secret/key").write_text("secret\n")
+    (project / "plain").symlink_to("secret/key")
+    arguments = {"path": "plain", **({"pattern": "s"} if operation == "search.grep" else {})}
+    (outcome,) = await run(project, Person(), (operation, arguments), rules=SECRET)
+    assert failure(outcome).message == "Denied by rule secret: no"

@@ -17,7 +17,6 @@ from queue import SimpleQueue
 from typing import Final
 
 from pluggableharness.kernel.domain.call import Call
-from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.policy import Target, targets
 
 LONGEST_LOOK_S: Final = 2.0
@@ -42,9 +41,7 @@ _NONE: Final[frozenset[str]] = frozenset()
 
 
 async def located(call: Call) -> Call:
-    """The call with where its paths lead; a read's as it is, without any look."""
-    if call.operation.kind is not Kind.RESOURCE:
-        return call
+    """The call with where its paths lead."""
     here, wanted = call.context.working_directory, list(targets(call))
     if not wanted:
         return call

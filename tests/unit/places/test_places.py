@@ -83,11 +83,11 @@ async def test_what_is_longer_than_a_path_may_be_is_not_walked(tmp_path: Path) -
     assert why is not None and "could not be told" in why
 
 
-async def test_a_read_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "lstat", lambda path: pytest.fail(f"looked at {path}"))
+async def test_a_read_is_looked_at_as_a_write_is(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("secret/key")
     read = operation("read_file", Kind.DATA_SOURCE)
-    one = replace(made(tmp_path, path="a"), operation=read)
-    assert await places.located(one) is one
+    found = await places.located(replace(made(tmp_path, path="a"), operation=read))
+    assert found.places[f"{tmp_path}/a"] == f"{tmp_path}/secret/key"
 
 
 async def test_a_pipe_or_a_device_is_not_opened(tmp_path: Path) -> None:

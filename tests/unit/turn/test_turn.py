@@ -153,7 +153,7 @@ async def test_allowed_items_go_on_while_a_person_thinks_about_another() -> None
 
 @pytest.mark.req("K10a")
 async def test_what_changed_since_the_approval_goes_back_to_the_person() -> None:
-    shown = [TextNode("before"), TextNode("after"), TextNode("after")]
+    shown = [TextNode("before"), *(TextNode("after") for _ in range(3))]
     seen: list[tuple[object, str]] = []
 
     def answer(item: PlanItem, changed: str) -> Answer:

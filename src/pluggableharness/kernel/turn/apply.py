@@ -2,15 +2,13 @@
 
 import asyncio
 
-from pluggableharness.kernel.domain.errors import ProviderUnavailable
 from pluggableharness.kernel.domain.news import PlanApplied
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
 from pluggableharness.kernel.domain.plan import Applied, ApplyItem, Plan, PlanItem
 from pluggableharness.kernel.domain.verdict import Decision
 from pluggableharness.kernel.planning.order import waits_for
-from pluggableharness.kernel.turn.calls import end_unsent, run_call, together, unavailable
-from pluggableharness.kernel.turn.denial import denial
-from pluggableharness.kernel.turn.gate import as_approved, decide_item
+from pluggableharness.kernel.turn.calls import together
+from pluggableharness.kernel.turn.gate import decide_and_run
 from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.results import Results
 
@@ -27,7 +25,7 @@ async def apply_plan(ports: TurnPorts, results: Results, plan: Plan) -> tuple[Ap
     async def settle(index: int, item: PlanItem) -> None:
         try:
             before = [ended[earlier] for earlier in waits[index]]
-            last, outcome = await _decide_and_run(ports, results, item, before)
+            last, outcome = await decide_and_run(ports, results, item, before)
         finally:
             ended[index].set()
         applied[item.id] = ApplyItem(last, _applied(last, outcome), outcome)
@@ -37,30 +35,6 @@ async def apply_plan(ports: TurnPorts, results: Results, plan: Plan) -> tuple[Ap
     ports.record.applied(plan.turn_id, done)
     await ports.frontend.hear(PlanApplied(plan.turn_id, done))
     return done
-
-
-async def _decide_and_run(
-    ports: TurnPorts, results: Results, item: PlanItem, before: list[asyncio.Event]
-) -> tuple[PlanItem, Outcome]:
-    """Decide, wait for what must end first, and run; again when what was approved changed.
-
-    The person is asked before the waiting and never under the lock (K10a).
-    """
-    changed = ""
-    while True:
-        item = await decide_item(ports, item, changed)
-        results.decided(item.call, item.verdict)
-        if item.verdict.decision is not Decision.ALLOW:
-            return item, await end_unsent(ports, results, item.call, denial(item.verdict))
-        for earlier in before:
-            await earlier.wait()
-        try:
-            async with ports.providers.locked(item.call) as running:
-                item, changed = await as_approved(ports, running, item)
-                if not changed:
-                    return item, await run_call(ports, results, running, item.call)
-        except ProviderUnavailable as error:
-            return item, await end_unsent(ports, results, item.call, unavailable(error))
 
 
 def _applied(item: PlanItem, outcome: Outcome) -> Applied:

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 from pluggableharness.kernel.domain.call import Call, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import GrantNotKept
-from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem
+from pluggableharness.kernel.domain.operation import Kind
+from pluggableharness.kernel.domain.plan import Answer, Lasting, Plan, PlanItem
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Review, Verdict
 from pluggableharness.kernel.planning.classify import classify
 from pluggableharness.kernel.turn.edits import as_text, told_edit
+from pluggableharness.kernel.turn.hooks import forbidden, judged
 from pluggableharness.kernel.turn.leading import with_places
 from pluggableharness.kernel.turn.ports import Grants, TurnPorts
 
@@ -24,11 +26,22 @@ _NOBODY = Verdict(
 )
 
 
-async def described(ports: TurnPorts, item_id: str, call: Call, verdict: Verdict) -> PlanItem:
-    """An item with what a person needs to judge it, and what an answer may cover."""
-    preview = await preview_of(ports, call)
-    shown = as_text(call.arguments)
-    return _offering(ports, PlanItem(item_id, call, preview, verdict, shown=shown))
+_EDITED = Verdict(Decision.ASK, "edited", "a person edited its arguments")
+
+
+async def judged_item(ports: TurnPorts, item_id: str, call: Call) -> PlanItem:
+    """An item as policy judges it where its paths lead now.
+
+    It holds what a person needs to judge it too, and what an answer may cover. A read has a
+    preview only where it is a person's matter.
+    """
+    call = await ports.locate(call)
+    verdict = ports.decide(call)
+    persons = verdict.decision is Decision.ASK or verdict.decided_by == PERSON
+    shown = persons or call.operation.kind is Kind.RESOURCE
+    preview = await preview_of(ports, call) if shown else None
+    item = PlanItem(item_id, call, preview, verdict, shown=as_text(call.arguments))
+    return _offering(ports, item)
 
 
 async def preview_of(ports: TurnPorts, call: Call) -> RenderNode | None:
@@ -39,10 +52,8 @@ async def preview_of(ports: TurnPorts, call: Call) -> RenderNode | None:
 async def settled(ports: TurnPorts, item: PlanItem, changed: str = "") -> PlanItem:
     """The item once nothing about it is open: a reviewer first, where a rule names one, then
     the person, as often as an edit or an answer that cannot be kept brings it back."""
+    item = await _past_reviewer(ports, item)
     while item.verdict.decision is Decision.ASK:
-        if item.verdict.review is not None:
-            item = replace(item, verdict=await _reviewed(ports, item.call, item.verdict.review))
-            continue
         answer = await _answer(ports, item, changed)
         if isinstance(answer, Verdict):
             item = replace(item, verdict=answer)
@@ -54,6 +65,32 @@ async def settled(ports: TurnPorts, item: PlanItem, changed: str = "") -> PlanIt
         return item
     edited = told_edit(item.written, item.call.arguments)
     return replace(item, verdict=replace(item.verdict, edited=edited))
+
+
+async def anew(ports: TurnPorts, item: PlanItem, call: Call, why: Verdict | None) -> PlanItem:
+    """The item from the start, since its call is another or would do something else (K1, K10a).
+
+    Policy, the vetoes at plan-ready and the reviewer are asked as they were at first. With `why`,
+    which asks, what none of them denies goes to the person whatever they allow.
+    """
+    again = replace(await judged_item(ports, item.id, call), written=item.written)
+    if call.operation.kind is Kind.RESOURCE:
+        (again,) = (await judged(ports.hooks, Plan(call.context.turn_id, (again,)))).items
+    if why is None:
+        return again
+    again = await _past_reviewer(ports, again)
+    if again.verdict.decision is Decision.DENY:
+        return again
+    if again.verdict.opinion is not None and again.verdict.decision is Decision.ALLOW:
+        ports.record.decision(again.call, again.verdict)  # its one place, since the person decides
+    return _offering(ports, replace(again, verdict=why))
+
+
+async def _past_reviewer(ports: TurnPorts, item: PlanItem) -> PlanItem:
+    """The item with its reviewer's word, where a rule names one."""
+    if item.verdict.review is None:
+        return item
+    return replace(item, verdict=await _reviewed(ports, item.call, item.verdict.review))
 
 
 async def _reviewed(ports: TurnPorts, call: Call, review: Review) -> Verdict:
@@ -93,7 +130,7 @@ async def _granted(ports: TurnPorts, grants: Grants, call: Call) -> Verdict:
 
 
 async def _edited(ports: TurnPorts, item: PlanItem, arguments: JsonObject) -> tuple[PlanItem, str]:
-    """The item with the person's arguments, which are checked, judged and shown like any."""
+    """The item with the person's arguments, which take the way of any that a model writes."""
     before = item.call
     proposed = ProposedCall(before.tool_use_id, before.operation.full_name, arguments)
     call = classify(
@@ -105,12 +142,12 @@ async def _edited(ports: TurnPorts, item: PlanItem, arguments: JsonObject) -> tu
     )
     if isinstance(call, RefusedCall):
         return item, f"the edit was not taken over: {call.failure.message}"
-    call = await ports.locate(call)
-    verdict = ports.decide(call)
-    if verdict.decision is not Decision.DENY:
-        verdict = Verdict(Decision.ASK, "edited", "a person edited its arguments")
     written = before.arguments if item.written is None else item.written
-    edited = replace(await described(ports, item.id, call, verdict), written=written)
+    item = replace(item, written=written)
+    denied = await forbidden(ports.hooks, call)
+    if denied is not None:
+        return replace(item, call=call, verdict=denied, shown=as_text(call.arguments)), ""
+    edited = await anew(ports, item, call, _EDITED)
     return edited, "its arguments were edited; this is what would run now"
 
 

@@ -18,6 +18,7 @@ from pluggableharness.kernel.domain.hook import (
 )
 from pluggableharness.kernel.domain.message import Message, ModelReply
 from pluggableharness.kernel.domain.plan import ApplyItem, Plan
+from pluggableharness.kernel.domain.verdict import Verdict
 from pluggableharness.kernel.turn.denial import denial
 from pluggableharness.kernel.turn.results import Results
 
@@ -66,6 +67,11 @@ async def vetted(
     ]
 
 
+async def forbidden(hooks: Hooks, call: Call) -> Verdict | None:
+    """Who forbids a call before policy sees it; None when nobody does."""
+    return (await hooks.run(BeforeCall(call))).denied
+
+
 async def judged(hooks: Hooks, plan: Plan) -> Plan:
     """The plan, every item denied when a hook forbids it."""
     end = await hooks.run(PlanMade(plan))
@@ -92,7 +98,7 @@ async def after_calls(
 
 
 async def _vetted(hooks: Hooks, call: Call, name: str) -> Call | RefusedCall:
-    end = await hooks.run(BeforeCall(call))
-    if end.denied is None:
+    denied = await forbidden(hooks, call)
+    if denied is None:
         return call
-    return RefusedCall(call.id, call.tool_use_id, name, call.arguments, denial(end.denied))
+    return RefusedCall(call.id, call.tool_use_id, name, call.arguments, denial(denied))

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 
 from pluggableharness.kernel.domain.call import Call
-from pluggableharness.kernel.domain.errors import ProviderUnavailable
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
-from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.domain.plan import PlanItem
+from pluggableharness.kernel.domain.verdict import Decision
 from pluggableharness.kernel.schema.validate import violations
-from pluggableharness.kernel.turn.asking import described, settled
-from pluggableharness.kernel.turn.calls import end_unsent, run_call, together, unavailable
+from pluggableharness.kernel.turn.asking import judged_item
+from pluggableharness.kernel.turn.calls import end_unsent, together
 from pluggableharness.kernel.turn.denial import denial
+from pluggableharness.kernel.turn.gate import decide_and_run, decide_item
 from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.results import Results
 
@@ -28,20 +29,13 @@ async def run_reads(ports: TurnPorts, results: Results, calls: Sequence[Call]) -
 
 
 async def _run_one(ports: TurnPorts, results: Results, call: Call) -> None:
-    call, verdict = await _decide(ports, results, call)
-    if verdict.decision is not Decision.ALLOW:
-        await end_unsent(ports, results, call, denial(verdict))
-        return
-    try:
-        async with ports.providers.locked(call) as running:
-            await run_call(ports, results, running, call)
-    except ProviderUnavailable as error:
-        await end_unsent(ports, results, call, unavailable(error))
+    await decide_and_run(ports, results, await _judged(ports, call))
 
 
 async def _ask_in_order(ports: TurnPorts, results: Results, calls: Sequence[Call]) -> None:
     for proposed in calls:
-        call, verdict = await _decide(ports, results, proposed)
+        item = await decide_item(ports, results, await _judged(ports, proposed))
+        call, verdict = item.call, item.verdict
         if verdict.decision is not Decision.ALLOW:
             await end_unsent(ports, results, call, denial(verdict))
             continue
@@ -49,19 +43,12 @@ async def _ask_in_order(ports: TurnPorts, results: Results, calls: Sequence[Call
         await end_unsent(ports, results, call, await _answer(ports, call))
 
 
-async def _decide(ports: TurnPorts, results: Results, call: Call) -> tuple[Call, Verdict]:
-    """The call and its verdict, filed: the row also pairs the call with the model's block (K4).
-
-    Where a rule gates reads the person is asked (K6), and may have edited the call.
-    """
-    verdict = ports.decide(call)
-    if verdict.decision is Decision.ASK:
-        ports.record.decision(call, verdict)
-        item = await settled(ports, await described(ports, call.id, call, verdict))
-        call, verdict = item.call, item.verdict
-        results.decided(call, verdict)
-    ports.record.decision(call, verdict)
-    return call, verdict
+async def _judged(ports: TurnPorts, call: Call) -> PlanItem:
+    """The call as policy judges it; that a rule gates it is filed, since no plan holds it (K6)."""
+    item = await judged_item(ports, call.id, call)
+    if item.verdict.decision is Decision.ASK:
+        ports.record.decision(item.call, item.verdict)
+    return item
 
 
 async def _answer(ports: TurnPorts, call: Call) -> Outcome:
