@@ -131,15 +131,12 @@ def test_a_file_can_be_created_beneath_a_root(build: Build, root: Path) -> None:
     assert (root / "new").read_bytes() == b"x"
 
 
-def test_open_parent_names_the_target_of_a_link(build: Build, root: Path) -> None:
+def test_a_place_is_that_of_the_target_of_a_link(build: Build, root: Path) -> None:
     (root / "d").mkdir()
     (root / "d" / "link").symlink_to("../a")
-    folder, name = build(root).open_parent("d/link")
-    try:
-        assert name == "a"
-        assert os.readlink(f"/proc/self/fd/{folder}") == str(root)
-    finally:
-        os.close(folder)
+    with build(root).locate("d/link") as place:
+        assert place.name == b"a"
+        assert os.readlink(f"/proc/self/fd/{place.folder}") == str(root)
 
 
 def test_folders_on_the_way_are_made_beneath_the_root_when_asked(build: Build, root: Path) -> None:

@@ -160,14 +160,6 @@ class Jail:
                     continue
         raise refusals.restless(path, self._roots.paths())
 
-    def open_parent(self, path: str, *, base: Path | None = None) -> tuple[int, str]:
-        """Open the folder that a path's target is in: (an O_PATH descriptor, the name in it).
-
-        The name is that of the target: links are followed. The descriptor is the caller's.
-        """
-        place = self.locate(path, base=base)
-        return place.folder, os.fsdecode(place.name)
-
     def locate(
         self,
         path: str,
