@@ -36,7 +36,7 @@ def test_the_variables_are_those_that_a_plugin_gets() -> None:
         *others,
     }
     assert f"`{handshake.COOKIE_VALUE}`" in PAGE
-    assert f"`{handshake.MULTIPLEX_VARIABLE}` is not set" in PAGE
+    assert "`PLUGIN_MULTIPLEX_GRPC` is not set" in PAGE
     line = handshake.format_handshake(
         handshake.Handshake(handshake.Network.UNIX, "/path/to/socket")
     )

@@ -39,9 +39,6 @@ SOCKET_DIR_VARIABLE: Final = "PLUGIN_UNIX_SOCKET_DIR"
 CLIENT_CERTIFICATE_VARIABLE: Final = "PLUGIN_CLIENT_CERT"
 """The host's certificate in PEM. Present means that the host asks for mutual TLS."""
 
-MULTIPLEX_VARIABLE: Final = "PLUGIN_MULTIPLEX_GRPC"
-"""Asks for one connection for all brokered servers. Our host leaves it unset."""
-
 MIN_PORT: Final = 10_000
 MAX_PORT: Final = 25_000
 """go-plugin's own default range, for plugins that cannot listen on a unix socket."""

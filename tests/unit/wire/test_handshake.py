@@ -38,7 +38,6 @@ def test_the_facts_are_those_that_other_plugins_were_built_with() -> None:
     assert handshake.COOKIE_VARIABLE == "PLUGGABLEHARNESS_AGENT_PLUGIN"
     assert handshake.COOKIE_VALUE == "pluggableharness-agent-v1-a6f3c9d2-plugin-handshake"
     assert handshake.CLIENT_CERTIFICATE_VARIABLE == "PLUGIN_CLIENT_CERT"
-    assert handshake.MULTIPLEX_VARIABLE == "PLUGIN_MULTIPLEX_GRPC"
     assert handshake.CALLBACK_SERVICE_ID == 1
     assert handshake.HEALTH_SERVICE == "plugin"
     assert handshake.CALL_ID_METADATA == "pluggableharness-call-id"
