@@ -16,14 +16,13 @@ from pluggableharness.kernel.codec.schema import SCHEMA_TYPES, schema_from_wire
 from pluggableharness.kernel.codec.settings import SETTING_TYPES, setting_from_wire
 from pluggableharness.kernel.codec.tool import KINDS, RISKS, operation_from_wire
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk
-from pluggableharness.kernel.domain.quoting import bounded, in_quotes
+from pluggableharness.kernel.domain.quoting import LONGEST_NAME, bounded, in_quotes
 from pluggableharness.kernel.domain.settings import Setting, SettingType
 from pluggableharness.kernel.schema import declaration_problems
 from pluggableharness.kernel.schema.settings import setting_problems
 from pluggableharness.wire import config_pb2, schema_pb2, tool_pb2
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
-_SHOWN = 80
 _Broken = Iterator[tuple[str, str, str]]
 """Field, value, rule."""
 
@@ -94,9 +93,9 @@ def _tool_problems(raw: tool_pb2.ToolSchema, names: Mapping[str, int]) -> _Broke
 
 def _name_problems(name: str, names: Mapping[str, int]) -> _Broken:
     if not _NAME.fullmatch(name):
-        yield "name", _shown(name), "1 to 64 of the letters, digits, _ and - of ASCII"
+        yield "name", in_quotes(name), "1 to 64 of the letters, digits, _ and - of ASCII"
     if names[name] > 1:
-        yield "name", _shown(name), f"unique within the provider; {names[name]} have it"
+        yield "name", in_quotes(name), f"unique within the provider; {names[name]} have it"
 
 
 def _kind_problems(raw: tool_pb2.ToolSchema) -> _Broken:
@@ -132,7 +131,9 @@ def _type_problems(node: schema_pb2.Schema, path: str) -> _Broken:
         yield f"{path}.type", value, "object, string, number, boolean or array"
         node.type = _likely_type(node, path)
     for name in sorted(node.properties):
-        yield from _type_problems(node.properties[name], f"{path}.properties.{_cut(name)}")
+        yield from _type_problems(
+            node.properties[name], f"{path}.properties.{bounded(name, LONGEST_NAME)}"
+        )
     if node.HasField("items"):
         yield from _type_problems(node.items, f"{path}.items")
 
@@ -151,7 +152,7 @@ def _key_problems(raw: tool_pb2.ToolSchema) -> _Broken:
         return
     for key in raw.concurrency.key_fields:
         if key not in raw.input_schema.properties:
-            yield "concurrency.key_fields", _shown(key), "a field of the own input schema"
+            yield "concurrency.key_fields", in_quotes(key), "a field of the own input schema"
 
 
 def _timeout_problems(raw: tool_pb2.ToolSchema) -> _Broken:
@@ -172,9 +173,9 @@ def _warnings(raw: tool_pb2.ToolSchema) -> Iterator[str]:
 def _settings_problems(raws: Sequence[config_pb2.ConfigAttribute], path: str) -> _Broken:
     names = Counter(raw.name for raw in raws)
     for number, raw in enumerate(raws, 1):
-        where = f"{path}{_cut(raw.name) or f'#{number}'}"
+        where = f"{path}{bounded(raw.name, LONGEST_NAME) or f'#{number}'}"
         if not raw.name or names[raw.name] > 1:
-            yield f"{where}.name", _shown(raw.name), "present and unique"
+            yield f"{where}.name", in_quotes(raw.name), "present and unique"
         yield from _setting_type_problems(raw, where)
         yield from _settings_problems(raw.object_attributes, f"{where}.")
 
@@ -194,20 +195,12 @@ def _default_problems(raw: config_pb2.ConfigAttribute, kind: SettingType, where:
     try:
         default = json.loads(raw.default_json)
     except (ValueError, RecursionError):
-        yield f"{where}.default_json", _shown(raw.default_json), "JSON"
+        yield f"{where}.default_json", in_quotes(raw.default_json), "JSON"
         return
     for problem in setting_problems([Setting(raw.name, kind)], {raw.name: default}):
-        yield f"{where}.default_json", _shown(raw.default_json), problem.message
+        yield f"{where}.default_json", in_quotes(raw.default_json), problem.message
 
 
 def _member(wire: EnumTypeWrapper, number: int) -> str:
     """The name of an enum's member, or the number when this contract has none for it."""
     return {value: name for name, value in wire.items()}.get(number, str(number))
-
-
-def _cut(text: str) -> str:
-    return bounded(text, _SHOWN)
-
-
-def _shown(text: str) -> str:
-    return in_quotes(text, _SHOWN)
