@@ -6,7 +6,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from pluggableharness.kernel.store.location import make_private, sessions_directory
+from pluggableharness.kernel.store.location import make_private, state_directory
 
 MOST_ENTRIES = 500
 _MOST_BYTES = 1024 * 1024
@@ -15,7 +15,7 @@ _LONGEST = 16 * 1024
 
 def history_path(environ: Mapping[str, str]) -> Path:
     """`$XDG_STATE_HOME/pluggableharness/history`. Raises NoStateDirectory."""
-    return sessions_directory(environ).parent / "history"
+    return state_directory(environ) / "history"
 
 
 def read_history(path: Path) -> list[str]:

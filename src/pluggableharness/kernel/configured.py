@@ -25,7 +25,7 @@ from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.schema.nearest import nearest
 from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store.errors import NoStateDirectory
-from pluggableharness.kernel.store.location import sessions_directory
+from pluggableharness.kernel.store.location import state_directory
 
 _log = logging.getLogger("pluggableharness.config")
 
@@ -47,8 +47,9 @@ def configured(
     config = project_config(directory, environment)
     if config is None:
         granted = granted_file(directory)
+        files = frozenset((str(granted.path),))
         rules = _given_rules(granted)
-        return Setup(directory, rules=rules, policy_files=granted.believed, keep_grant=granted.keep)
+        return Setup(directory, rules=rules, policy_files=files, keep_grant=granted.keep)
     for warning in config.warnings:
         _log.warning("%s", warning)
     logging.getLogger("pluggableharness").setLevel(config.settings.log_level.upper())
@@ -73,7 +74,6 @@ def setup_of(
     retries = config.settings.retry
     root = str(config.path.parent)
     profiles = {name: _agent(written, retries, root) for name, written in config.profiles.items()}
-    believed = believed_files(config, directory)
     specs = (
         _spec(one, gate.found[one.name], environment)
         for one in config.providers
@@ -81,7 +81,7 @@ def setup_of(
     )
     return Setup(
         directory,
-        tuple(replace(spec, guarded=tuple(sorted(believed))) for spec in specs),
+        tuple(specs),
         rules=(*config.rules, *_given_rules(granted)),
         profile=_profile(config, profiles, profile),
         profiles=tuple(profiles.values()),
@@ -94,14 +94,14 @@ def setup_of(
         gate_reads=config.settings.gate_reads,
         telemetry=config.settings.telemetry,
         hooks=config.hooks,
-        policy_files=believed,
+        policy_files=policy_files(config, directory),
         keep_grant=granted.keep,
         admit=partial(admit, config, gate),
         absent=gate.absent,
     )
 
 
-def believed_files(config: Config, directory: Path) -> frozenset[str]:
+def policy_files(config: Config, directory: Path) -> frozenset[str]:
     """The files that rules come from, and that reviewers and providers are started from.
 
     Whoever writes them decides, or runs outside of every sandbox (K5a, K8, C14).
@@ -110,14 +110,15 @@ def believed_files(config: Config, directory: Path) -> frozenset[str]:
     commands += [one.origin.command for one in config.providers]
     folders = (config.path.parent, directory)
     started = (file for command in commands for file in files_of(command, folders))
-    return granted_file(config.path.parent).believed.union((str(config.path), *started))
+    granted = config.path.parent / GRANTED_NAME
+    return frozenset((str(granted), str(config.path), *started))
 
 
 def granted_file(root: Path) -> GrantedFile:
     """The rules of "always" of the project with that root, as this user's state knows them."""
     path = root / GRANTED_NAME
     try:
-        state = sessions_directory(os.environ).parent / "granted"
+        state = state_directory(os.environ) / "granted"
     except NoStateDirectory:
         state = None
     return GrantedFile(path, shown_path(path), Given(state, root))

@@ -37,8 +37,8 @@ class Judging:
         self._charge = charge
         self._confined = confined(setup.providers)
         self._standing = Standing(setup.rules, setup.keep_grant)
-        real = (real_path(one) for one in setup.policy_files)
-        self._believed = setup.policy_files | frozenset(filter(None, real))
+        real = (real_path(one) for one in setup.believed)
+        self._believed = setup.believed | frozenset(filter(None, real))
         self._approvals: dict[str, Approvals] = {}
         self._policies: dict[str, SessionPolicy] = {}
 

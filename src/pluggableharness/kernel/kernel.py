@@ -79,7 +79,7 @@ class Kernel:
         self._asking: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._family = Family(setup.profiles, self._child_session)
         self._processes = ProviderProcesses(
-            setup.providers, self._file, self._family.ancestors, self._family.run, setup.absent
+            setup.started, self._file, self._family.ancestors, self._family.run, setup.absent
         )
 
     async def operations(self) -> tuple[Operation, ...]:

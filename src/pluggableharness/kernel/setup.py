@@ -1,7 +1,8 @@
 """What a kernel is made of, as a value: whoever opens one changes it with `replace`."""
 
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pluggableharness.kernel.domain.bounds import Bounds
@@ -13,6 +14,8 @@ from pluggableharness.kernel.planning import deadline_s
 from pluggableharness.kernel.plugins.spec import Admit, ProviderSpec
 from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.session.approvals import Keep
+from pluggableharness.kernel.store.errors import NoStateDirectory
+from pluggableharness.kernel.store.location import state_directory
 from pluggableharness.kernel.turn.ports import Model
 
 
@@ -22,9 +25,9 @@ class Setup:
 
     `timeout_s` overrides every operation's own deadline, `timeouts` that of single ones by
     their full names, and `default_timeout_s` is for those that declare none (K14). `allow_all`
-    turns what would be asked into allow, never what is denied (K10); `gate_reads` and
-    `policy_files` are as in `Terms`. `admit` judges what the providers declare (F4, F8);
-    `absent` are those that may not even be started, and why (P2).
+    turns what would be asked into allow, never what is denied (K10); `gate_reads` is as in
+    `Terms`, `policy_files` what the configuration adds to what is `believed`. `admit` judges what
+    the providers declare (F4, F8); `absent` are those that may not even be started, and why (P2).
     `keep_grant` writes down what is allowed for always (K10). `profile` is that of the sessions
     that a person starts, `bounds` takes the place of its own; `profiles` are those that a call
     may start a child session under, with the model that `models` makes for it (K22). In
@@ -52,8 +55,28 @@ class Setup:
     plan_mode: bool = False
     telemetry: str | None = None
 
+    @property
+    def believed(self) -> frozenset[str]:
+        """What no call may write unasked and no sandboxed command at all (K5a, C14)."""
+        return believed(self.policy_files)
+
+    @property
+    def started(self) -> tuple[ProviderSpec, ...]:
+        """The providers as they are started: each is told what is believed."""
+        guarded = tuple(sorted(self.believed))
+        return tuple(replace(one, guarded=guarded) for one in self.providers)
+
     def deadline_s(self, operation: Operation) -> float | None:
         """How long a call of an operation may take, in seconds; None for as long as it likes."""
         given = self.timeout_s or self.timeouts.get(operation.full_name)
         declared = operation.default_timeout_s or operation.kind is Kind.INTERACTIVE
         return deadline_s(operation, given or (None if declared else self.default_timeout_s))
+
+
+def believed(policy_files: frozenset[str]) -> frozenset[str]:
+    """The files of a configuration that decide later, and this user's state with all in it, which
+    is the same in every project."""
+    try:
+        return policy_files | {str(state_directory(os.environ))}
+    except NoStateDirectory:
+        return policy_files

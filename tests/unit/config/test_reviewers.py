@@ -69,7 +69,7 @@ def test_whatever_a_configuration_starts_below_the_project_is_believed_later(
     assert expected | {"p/prog", "m/server.py", "m/more.json"} == {
         file for file in below if not file.startswith("/")
     }
-    assert all(set(one.guarded) == setup.policy_files for one in setup.providers)
+    assert all(set(one.guarded) == setup.believed for one in setup.started)
 
 
 @pytest.mark.req("K8", "F1", "F11")

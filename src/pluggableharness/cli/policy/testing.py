@@ -17,7 +17,7 @@ from pluggableharness.kernel.config.config import Config, OriginKind
 from pluggableharness.kernel.config.git_config import distrust
 from pluggableharness.kernel.config.lock import LOCK_NAME, pinned_digests, read_lock
 from pluggableharness.kernel.config.project import project_config, shown_path
-from pluggableharness.kernel.configured import believed_files, granted_file
+from pluggableharness.kernel.configured import granted_file, policy_files
 from pluggableharness.kernel.domain.call import Call, CallContext
 from pluggableharness.kernel.domain.event import EventKind
 from pluggableharness.kernel.domain.operation import Operation, Schema, SchemaType
@@ -29,6 +29,7 @@ from pluggableharness.kernel.frontends.text import on_a_line
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
 from pluggableharness.kernel.schema.parse import parse_arguments
+from pluggableharness.kernel.setup import believed
 from pluggableharness.kernel.store.reading import read_events, read_meta
 
 _ANYTHING = Schema(SchemaType.OBJECT)
@@ -72,12 +73,12 @@ def _present(directory: Path) -> tuple[tuple[Rule, ...], Terms, frozenset[str]]:
     pinned = pinned_digests(read_lock(lock, shown_path(lock)) if config else {})
     grants = _standing(granted.read().rules, pinned)
     rules = (*(config.rules if config else ()), *grants)
-    files = believed_files(config, directory) if config else granted.believed
+    files = policy_files(config, directory) if config else frozenset((str(granted.path),))
     gate_reads = config.settings.gate_reads if config else False
     terms = Terms(
         Asking.PERSON,
         gate_reads,
-        files,
+        believed(files),
         lambda operation: pinned.get(operation.full_name, ""),
     )
     return rules, terms, confined(_built_in(config) if config else ())

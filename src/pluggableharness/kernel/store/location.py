@@ -11,7 +11,14 @@ SUFFIX = ".sqlite"
 
 
 def sessions_directory(environ: Mapping[str, str]) -> Path:
-    """`$XDG_STATE_HOME/pluggableharness/sessions`, by default below `~/.local/state` (K27).
+    """Where the logs of sessions are (K27). Raises NoStateDirectory."""
+    return state_directory(environ) / "sessions"
+
+
+def state_directory(environ: Mapping[str, str]) -> Path:
+    """`$XDG_STATE_HOME/pluggableharness`, by default below `~/.local/state`.
+
+    Whoever writes there changes records, and what people are taken to have allowed.
 
     As the XDG rules have it, a relative XDG_STATE_HOME counts as unset. Raises
     NoStateDirectory when HOME is needed and does not say where home is: the password
@@ -26,7 +33,7 @@ def sessions_directory(environ: Mapping[str, str]) -> Path:
                 "HOME, or XDG_STATE_HOME to a directory of yours."
             )
         state = os.path.join(home, ".local", "state")
-    return Path(state, "pluggableharness", "sessions")
+    return Path(state, "pluggableharness")
 
 
 def make_private(directory: Path) -> None:

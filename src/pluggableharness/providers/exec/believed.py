@@ -101,17 +101,44 @@ def by_mounts(folders: Sequence[Path], started: Iterable[Path] = ()) -> Believed
 
 
 def by_comparing(folders: Sequence[Path], started: Iterable[Path] = ()) -> Believed:
-    """Say what is to be compared where nothing can be mounted."""
+    """Say what is to be compared where nothing can be mounted.
+
+    Folders that are `started` from are not: others write there meanwhile, and no command can
+    (`writable_beside`).
+    """
     found = Believed()
     found.watched += _new_repositories(folders)
+    kept = kept_folders(started)
     for one in _names(folders, started):
         way = _way(one, folders)
         if way is not None:
             for step in way.steps:
                 found.watched.append(Watched(step.parent, (), step.name, shape=True))
-            found.watched.append(way.end)
+            if way.led_off or one.path not in kept:
+                found.watched.append(way.end)
     found.watched = list(dict.fromkeys(found.watched))
     return found
+
+
+def kept_folders(started: Iterable[Path]) -> tuple[Path, ...]:
+    """Return where the folders are by now that are guarded with all in them."""
+    return tuple(path for path in map(Path.resolve, started) if path.is_dir())
+
+
+def writable_beside(root: Path, kept: Sequence[Path]) -> Iterator[Path]:
+    """Give what of a root can be written where a rule for it could except nothing.
+
+    That is the root, but where a folder that is kept lies in it, what lies on no way to that:
+    neither it nor a folder on the way takes a new entry then. Raises OSError.
+    """
+    if any(root.is_relative_to(one) for one in kept):
+        return
+    if not any(one.is_relative_to(root) for one in kept):
+        yield root
+        return
+    for entry in root.iterdir():
+        if not entry.is_symlink():
+            yield from writable_beside(entry, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +240,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 _REFUSAL: Final = re.compile(
-    r"^(?=.*(?:\.git/(?:config|hooks|commondir)|agent\.hcl|\.agent\b))"
+    r"^(?=.*(?:\.git/(?:config|hooks|commondir)|agent\.hcl|\.agent\b|/pluggableharness/))"
     r".*(?:Device or resource busy|Read-only file system)",
     re.MULTILINE,
 )
@@ -224,7 +251,7 @@ def why_refused(output: str) -> str | None:
     if _REFUSAL.search(output) is None:
         return None
     return (
-        "a sandboxed command cannot change agent.hcl, .agent, .git/config or .git/hooks, since the "
-        "harness and git act on them outside: let the person change them (git config too), or "
-        "give git a setting for one command by git -c NAME=VALUE"
+        "a sandboxed command cannot change agent.hcl, .agent, .git/config or .git/hooks, nor the "
+        "state of the harness, since it and git act on them outside: let the person change them "
+        "(git config too), or give git a setting for one command by git -c NAME=VALUE"
     )

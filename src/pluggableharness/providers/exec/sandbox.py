@@ -20,6 +20,8 @@ from pluggableharness.providers.exec.believed import (
     by_comparing,
     by_mounts,
     folders_to_hold,
+    kept_folders,
+    writable_beside,
 )
 from pluggableharness.providers.exec.private import private_directory
 from pluggableharness.providers.exec.standing_in import stand_ins
@@ -202,7 +204,9 @@ class Sandbox:
         self, found: Mechanism, here: Path, folder: Path, believed: Believed
     ) -> Confinement:
         private = private_directory()
-        writable = () if self.mode is Mode.READ_ONLY else self._seen(here)
+        kept = kept_folders(guarded_files())
+        roots = () if self.mode is Mode.READ_ONLY else self._seen(here)
+        writable = tuple(root for root in roots if not any(map(root.is_relative_to, kept)))
         if self.narrow and not any(folder.is_relative_to(root) for root in self._seen(here)):
             raise PermissionDenied(
                 f"working_directory: {folder} is not below {', '.join(self.roots) or here}, which "
@@ -212,7 +216,8 @@ class Sandbox:
         if not found.bubblewrap:
             # Without a network namespace the filter is all there is against datagrams.
             families = seccomp.NETWORK if self.network else ()
-            rules = landlock.rules((*writable, private), readable, network=self.network)
+            written = (part for root in writable for part in writable_beside(root, kept))
+            rules = landlock.rules((*written, private), readable, network=self.network)
             return Confinement(rules=rules, filter=_readable(found.machine, families))
         if (
             readable is None

@@ -84,13 +84,25 @@ def _undone(one: Watched, before: State) -> Iterator[str]:
     try:
         with _parent(one) as parent:
             if parent is None:
-                return
-            if one.shape and before is None and one.name in (GIT, *BARE):
+                yield from _leading_off(one)
+            elif one.shape and before is None and one.name in (GIT, *BARE):
                 yield from _new_repository(parent, one)
             else:
                 yield from _put_back(parent, one.name, one, before, str(one.path))
     except OSError as error:
         yield f"{one.path} was changed by the command, and that could not be undone ({error})"
+
+
+def _leading_off(one: Watched) -> Iterator[str]:
+    """Take away a link on the way to a name: where there was nothing, it would lead elsewhere."""
+    for at, name in enumerate(one.below):
+        step = Watched(one.folder, one.below[:at], name, shape=True)
+        with _parent(step) as parent:
+            if parent is None:
+                return
+            if isinstance(_state(parent, name, step), Link):
+                yield _told(str(step.path), _move_aside(parent, name), None)
+                return
 
 
 def _put_back(parent: int, name: str, one: Watched, before: State, path: str) -> Iterator[str]:
