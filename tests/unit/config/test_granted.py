@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,48 @@ def test_rules_that_nobody_gave_on_this_machine_do_not_hold(tmp_path: Path) -> N
     shutil.copytree(tmp_path / "b", tmp_path / "a", dirs_exist_ok=True)
     assert held(there) != []
     assert here.read() == GrantedRules(foreign=(rule_for("npm test").rstrip(),))
+
+
+def spread(*commands: str) -> str:
+    """A file that allows these."""
+    return "\n\n".join(map(rule_for, commands))
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize("order", [*permutations(("npm test", "make evil", "cargo build"))])
+def test_each_rule_is_judged_by_its_own_text_wherever_it_stands(
+    tmp_path: Path, order: tuple[str, ...]
+) -> None:
+    granted = granted_in(tmp_path / "project")
+    for command in ("npm test", "cargo build"):
+        granted.keep(rule_for(command))
+    granted.path.write_text(spread(*order))
+    assert granted.read().foreign == (rule_for("make evil").rstrip(),)
+    assert [word for word in ("npm", "evil", "cargo") if word in str(held(granted))] == [
+        "npm",
+        "cargo",
+    ]
+    assert len(held(granted)) == 2
+
+
+@pytest.mark.req("K10", "F1")
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("action", ["", "  action = null\n", '  action = "x"\n', "  action = 1\n"])
+def test_of_a_file_with_a_block_that_makes_no_rule_nothing_holds_or_is_taken_over(
+    tmp_path: Path, place: int, action: str
+) -> None:
+    granted = granted_in(tmp_path / "project")
+    granted.keep(rule_for("npm test"))
+    blocks = [rule_for("npm test"), rule_for("make evil")]
+    blocks.insert(place, f'policy "none" {{\n  match = {{ provider = "task" }}\n{action}}}\n')
+    granted.path.write_text("\n".join(blocks))
+    for used in (granted.read, lambda: granted.take_over(blocks)):
+        with pytest.raises(UsageError):
+            used()
+    with pytest.raises(GrantNotKept):
+        granted.keep(rule_for("npm run build"))
+    granted.path.write_text(spread("npm test", "make evil"))
+    assert len(held(granted)) == 1
 
 
 @pytest.mark.req("K10")

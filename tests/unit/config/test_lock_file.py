@@ -84,6 +84,68 @@ def test_a_declaration_that_is_not_what_its_digest_says_is_damage(
         read(text.replace(before, after), tmp_path)
 
 
+def merged(change: str) -> str:
+    """A lock file that a merge or a hand has changed."""
+    text = rendered(lock_of(declaration(SEND)))
+    start = text.index("  operation")
+    operation, end = text[start:-2], len(text) - 2
+    match change:
+        case "a provider twice":
+            return text + text[text.index("provider") :].replace('"1"', '"2"')
+        case "an operation twice":
+            return text[:end] + operation + text[end:]
+        case "conflict markers":
+            return text.replace("  version", "<<<<<<< HEAD\n  version")
+        case "another block":
+            return text.replace("provider", "policy")
+        case "another block within":
+            return text.replace("  operation", "  hook")
+        case "two names":
+            return text.replace('provider "mail"', 'provider "mail" "b"')
+        case "no name":
+            return text.replace('provider "mail"', "provider")
+        case "an attribute outside":
+            return "x = 1\n" + text
+        case "an attribute too many":
+            return text.replace("  version", "  junk = 1\n  version")
+        case "an attribute too many within":
+            return text.replace("    sha256 ", "    junk = 1\n    sha256 ")
+        case "no source":
+            return text.replace("  source  =", "  # source  =")
+        case "no version":
+            return text.replace("  version =", "  # version =")
+        case "no digest":
+            return text.replace("    sha256 ", "    # sha256 ")
+        case "no declaration":
+            return text[:start] + '  operation "send" {\n    sha256 = ""\n  }\n}\n'
+        case "a declaration that is no JSON":
+            return (
+                text[:start] + '  operation "send" {\n    sha256 = ""\n    declares = "{"\n  }\n}\n'
+            )
+        case _:
+            return text.replace('"builtin"', "1")
+
+
+@pytest.mark.req("F4", "F1")
+@pytest.mark.parametrize(
+    "change",
+    [
+        *("a provider twice", "an operation twice", "conflict markers", "another block"),
+        *("another block within", "two names", "no name", "an attribute outside"),
+        *("an attribute too many", "an attribute too many within", "no source", "no version"),
+        *("no digest", "no declaration", "a declaration that is no JSON", "a number for a text"),
+    ],
+)
+def test_whatever_is_not_as_it_is_written_is_damage_that_names_its_place_and_the_way_out(
+    tmp_path: Path, change: str
+) -> None:
+    with pytest.raises(UsageError, match=r"^agent\.lock\.hcl:[0-9]+:[0-9]+: ") as caught:
+        read(merged(change), tmp_path)
+    assert "is damaged: restore it; after a merge take either side's whole file" in str(
+        caught.value
+    )
+
+
 @pytest.mark.req("K34")
 def test_a_program_that_opens_a_kernel_reads_no_configuration_and_imports_no_parser() -> None:
     code = (

@@ -14,7 +14,7 @@ from unit.planning.doubles import call, operation
 
 from pluggableharness.kernel.config.declaration import operation_digest
 from pluggableharness.kernel.config.granted import GrantedFile
-from pluggableharness.kernel.domain.errors import GrantNotKept
+from pluggableharness.kernel.domain.errors import GrantNotKept, UsageError
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk, Schema, SchemaType
 from pluggableharness.kernel.domain.plan import Lasting
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
@@ -88,6 +88,28 @@ def test_whatever_of_the_declaration_changed_the_person_is_asked_again_and_told_
     assert approvals.decide(call(SEND, subject="hello"), PERSON).decision is Decision.ALLOW
 
 
+@pytest.mark.req("K10", "K7")
+@pytest.mark.parametrize(
+    "rule",
+    [
+        None,
+        Rule("nobody", Action.DENY, kind=frozenset([Kind.RESOURCE]), when="!session.attended"),
+        Rule("nobody", Action.FORBID, when="!session.attended"),
+        Rule("asks", Action.ASK, frozenset(["send"]), when="session.attended"),
+        Rule("asks", Action.ASK, frozenset(["send"]), risk=frozenset([Risk.LOW]), when="true"),
+    ],
+)
+@pytest.mark.parametrize("lasting", [Lasting.SESSION, Lasting.ALWAYS])
+def test_what_is_offered_to_whoever_is_there_answers_the_same_question(
+    granted: GrantedFile, rule: Rule | None, lasting: Lasting
+) -> None:
+    approvals = Approvals(Standing((ASK, rule) if rule else (), granted.keep))
+    asked = call(SEND, subject="hello")
+    assert approvals.decide(asked, PERSON).decision is Decision.ASK
+    approvals.add(asked, approvals.scopes(asked, PERSON)[0], lasting, PERSON)
+    assert approvals.decide(asked, PERSON).decision is Decision.ALLOW
+
+
 @pytest.mark.req("F4", "K10")
 def test_headless_the_denial_says_that_an_approval_lapsed(granted: GrantedFile) -> None:
     always(granted, SEND)
@@ -113,6 +135,17 @@ def test_once_a_change_is_accepted_the_file_says_why_the_rule_holds_no_longer(
     assert 'description was "d"' in judged(granted, CHANGED).reason
     assert judged(granted, operation("read", provider="mail")).decision is Decision.ALLOW
     assert voided(granted, CHANGED, "again") == ()
+    assert granted.path.read_text() == text
+
+
+@pytest.mark.req("F4", "F1")
+@pytest.mark.parametrize("empty", ['""', "null", "<<E\nE", '(1 == 1 ? "" : "x")'])
+def test_a_rule_is_void_for_a_reason_or_does_not_say_so(granted: GrantedFile, empty: str) -> None:
+    always(granted, SEND)
+    text = granted.path.read_text().replace("\n}", f"\n  void = {empty}\n}}")
+    granted.path.write_text(text)
+    with pytest.raises(UsageError, match=r"granted.hcl:10:[0-9]+: .*(empty|null)"):
+        voided(granted, CHANGED, "it is another")
     assert granted.path.read_text() == text
 
 

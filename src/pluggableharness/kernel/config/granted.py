@@ -15,7 +15,7 @@ from pluggableharness.kernel.config.parser import parse
 from pluggableharness.kernel.config.policies import rules
 from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import ConfigError, Source, Span
-from pluggableharness.kernel.config.syntax import Block
+from pluggableharness.kernel.config.syntax import Block, Body
 from pluggableharness.kernel.config.writing import replace_file
 from pluggableharness.kernel.domain.errors import GrantNotKept, UsageError
 from pluggableharness.kernel.domain.hcl import quoted
@@ -179,19 +179,17 @@ class GrantedFile:
 def _read(source: Source) -> list[_Grant]:
     body = parse(source)
     reading = Reading(source, Scope({}))
-    for setting in body.settings:
-        reading.wrong(setting.span, "only policy blocks may stand here")
-    for block in body.blocks:
-        if block.type != "policy" or len(block.labels) != 1:
-            reading.wrong(block.span, "only policy blocks may stand here")
-    blocks = [one for one in body.blocks if len(one.labels) == 1]
-    found = rules(reading, [_with_settings(one, own=False) for one in blocks])
+    Fields(reading, body, "a file of grants", (), ("policy",))
+    policies = [one for one in body.blocks if one.type == "policy"]
+    blocks = [one for one in policies if reading.labelled(one, "a name")]
     grants: list[_Grant] = []
-    for rule, block in zip(found, blocks, strict=False):
+    for rule, block in rules(reading, blocks, beside=_OWN):
         if rule.action is not Action.ALLOW:
             reading.wrong(block.span, "a grant is an allow; write other rules into agent.hcl")
-        own = Fields(reading, _with_settings(block, own=True).body, str(rule), _OWN)
-        declared, void = own.string("declared") or "", own.string("void") or ""
+        own = Fields(reading, _own(block), str(rule), _OWN)
+        declared, void = own.string("declared") or "", ""
+        if own.setting("void"):
+            void = own.required(block.span, "void", "say why it holds no longer") or ""
         granted = replace(rule, granted=True, declared=declared, void=void)
         grants.append(_Grant(granted, block, source.cut(_whole(block))))
     if reading.problems:
@@ -199,11 +197,10 @@ def _read(source: Source) -> list[_Grant]:
     return grants
 
 
-def _with_settings(block: Block, *, own: bool) -> Block:
-    """The block with those attributes alone that only a grant has, or without them."""
-    settings = tuple(one for one in block.body.settings if (one.name in _OWN) is own)
-    blocks = () if own else block.body.blocks
-    return replace(block, body=replace(block.body, settings=settings, blocks=blocks))
+def _own(block: Block) -> Body:
+    """What of a block only a grant has."""
+    settings = tuple(one for one in block.body.settings if one.name in _OWN)
+    return Body(block.body.span, settings, ())
 
 
 def _whole(block: Block) -> Span:

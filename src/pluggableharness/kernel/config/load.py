@@ -131,13 +131,13 @@ def load(
     config = Config(
         path,
         providers,
-        found_rules,
+        tuple(rule for rule, _ in found_rules),
         profiles,
         _hooks(reading, blocks["hook"], providers),
         _settings(reading, settings.body) if settings else Settings(),
         tuple(reading.warnings),
     )
-    _check_reviewers(reading, blocks["policy"], config)
+    _check_reviewers(reading, found_rules, config)
     if reading.problems:
         raise ConfigError(source, _once(reading.problems))
     return replace(
@@ -173,15 +173,14 @@ def _warn_of_slips(reading: Reading, profiles: Iterable[Profile], loaded: list[s
                 )
 
 
-def _check_reviewers(reading: Reading, blocks: list[Block], config: Config) -> None:
-    spans = {block.labels[0]: block.span for block in blocks}
-    for rule in config.rules:
+def _check_reviewers(reading: Reading, found: Iterable[tuple[Rule, Block]], config: Config) -> None:
+    for rule, block in found:
         reviewer = rule.reviewer or Reviewer()
         if reviewer.profile and reviewer.profile not in config.profiles:
-            reading.unknown(spans[rule.name], "agent_profile", reviewer.profile, config.profiles)
+            reading.unknown(block.span, "agent_profile", reviewer.profile, config.profiles)
         problem = reviewer.command and command_problem(config.path.parent, reviewer.command)
         if problem:
-            reading.wrong(spans[rule.name], f"'reviewer': {problem}")
+            reading.wrong(block.span, f"'reviewer': {problem}")
 
 
 def _located_reviewer(rule: Rule, root: Path) -> Rule:

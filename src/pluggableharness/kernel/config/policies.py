@@ -1,7 +1,7 @@
 """`policy` blocks, and what of them contradicts each other (K4, K5)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final, TypeVar
 
@@ -38,14 +38,22 @@ _FIELDS: Final = ("tool_name", "provider", "risk", "kind")
 E_ = TypeVar("E_", bound=Enum)
 
 
-def rules(reading: Reading, blocks: list[Block], there: There | None = None) -> tuple[Rule, ...]:
-    """The rules of a file, in its order; those that contradict each other are noted.
+def rules(
+    reading: Reading,
+    blocks: Iterable[Block],
+    there: There | None = None,
+    *,
+    beside: Sequence[str] = (),
+) -> list[tuple[Rule, Block]]:
+    """The rules of a file, in its order, each with its block; those that contradict each other
+    are noted, and a block that makes no rule.
 
-    `there` are the providers that a rule may name; None lets it name any.
+    `there` are the providers that a rule may name; None lets it name any. `beside` are attributes
+    that the caller reads.
     """
-    read = ((_rule(reading, block, there), block) for block in blocks)
+    read = ((_rule(reading, block, there, beside), block) for block in blocks)
     made = [(rule, block) for rule, block in read if rule is not None]
-    found = tuple(rule for rule, _ in made)
+    found = [rule for rule, _ in made]
     places = {id(rule): block.span for rule, block in made}
     for conflict in conflicts(found):
         reading.wrong(places[id(conflict.second)], str(conflict))
@@ -53,13 +61,15 @@ def rules(reading: Reading, blocks: list[Block], there: There | None = None) -> 
         f"{rule.position}: {rule} names nothing in its match and so speaks of every call"
         for rule in without_match(found)
     )
-    return found
+    return made
 
 
-def _rule(reading: Reading, block: Block, there: There | None) -> Rule | None:
+def _rule(
+    reading: Reading, block: Block, there: There | None, beside: Sequence[str]
+) -> Rule | None:
     name = block.labels[0]
     what = f'policy "{name}"'
-    attributes = ("match", "when", "action", "reason", "reviewer")
+    attributes = ("match", "when", "action", "reason", "reviewer", *beside)
     fields = Fields(reading, block.body, what, attributes, ("examples",))
     match = _match(reading, fields, there)
     when = _when(reading, fields, match, there)
