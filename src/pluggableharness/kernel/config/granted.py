@@ -63,11 +63,6 @@ class GrantedFile:
         self.shown = shown
         self._given = given
 
-    @property
-    def believed(self) -> frozenset[str]:
-        """The files by which it is told what holds (K5a)."""
-        return frozenset(str(one) for one in (self.path, self._given.path) if one is not None)
-
     def read(self) -> GrantedRules:
         """What the file holds; nothing when it is not there.
 
