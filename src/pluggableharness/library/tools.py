@@ -8,13 +8,13 @@ what was denied too.
 from dataclasses import dataclass
 from functools import cached_property
 
-import msgspec
-
 from pluggableharness.kernel.codec.json_schema import to_json_schema
+from pluggableharness.kernel.codec.json_text import json_bytes
 from pluggableharness.kernel.domain.naming import vendor_name
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Outcome, Success
 from pluggableharness.kernel.domain.values import Json, JsonObject
+from pluggableharness.kernel.models.failure_text import failure_text
 from pluggableharness.kernel.session.outside import OutsideCalls
 
 
@@ -60,10 +60,5 @@ def tools(calls: OutsideCalls) -> tuple[Tool, ...]:
 def text_of(outcome: Outcome) -> str:
     """An outcome as a model reads it: the payload as JSON, or the error, which says so."""
     if isinstance(outcome, Success):
-        return _json(outcome.payload)
-    text = f"error: {outcome.category.value}: {outcome.for_model}"
-    return f"{text}\n{_json(outcome.details)}" if outcome.details else text
-
-
-def _json(value: JsonObject) -> str:
-    return msgspec.json.encode(value).decode()
+        return json_bytes(outcome.payload).decode()
+    return f"error: {failure_text(outcome)}"

@@ -29,22 +29,12 @@ class Success:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error (P15, P16). `message` is for the person and the model alike: what failed, on what
-    and why. `for_model` adds what only a model is to be told."""
+    """An error (P15, P16). `message` is for person and model alike: what failed, on what, why."""
 
     category: ErrorCategory
     message: str
     retryable: bool = False
     details: JsonObject | None = None
-
-    @property
-    def for_model(self) -> str:
-        """The message as the model reads it, with what it is to do next."""
-        advice = _ADVICE.get(self.category, "")
-        return f"{self.message}\n{advice}" if advice else self.message
-
-
-_ADVICE = {ErrorCategory.INVALID_ARGUMENTS: "Correct this and call again."}
 
 
 Outcome = Success | Failure

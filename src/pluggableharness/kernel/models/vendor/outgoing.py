@@ -38,6 +38,7 @@ from pluggableharness.kernel.domain.model_choice import Vendor
 from pluggableharness.kernel.domain.naming import legal_name, vendor_name
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Success
+from pluggableharness.kernel.models.failure_text import failure_text
 
 _LEGAL_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 """What every vendor takes as the id of a call; OpenAI's limit of 40 is the shortest."""
@@ -172,9 +173,7 @@ def _returned(result: ToolResult, call_id: str) -> ToolReturnPart:
         text = note + json_bytes(outcome.payload).decode()
         return ToolReturnPart(legal_name(result.name), text, call_id)
     # The library marks it as an error, in the way of each vendor.
-    text = f"{note}{outcome.category.value}: {unicode_text(outcome.for_model)}"
-    if outcome.details:
-        text += f"\n{json_bytes(outcome.details).decode()}"
+    text = note + failure_text(outcome)
     return ToolReturnPart(legal_name(result.name), text, call_id, outcome="failed")
 
 
