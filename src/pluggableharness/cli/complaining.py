@@ -18,5 +18,10 @@ def complain(message: object, *, kind: str = "harness") -> None:
 
 
 def told(message: str) -> str:
-    """The message as it may be printed; its own lines stay lines."""
-    return "\n".join(map(on_a_line, bounded(message, _LONGEST).split("\n")))
+    """The message as it may be printed, cut where it is too long; its own lines stay lines."""
+    return whole(bounded(message, _LONGEST))
+
+
+def whole(text: str) -> str:
+    """A text as it may be printed and with all of it, as for a decision about it."""
+    return "\n".join(map(on_a_line, text.split("\n")))

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from pluggableharness.cli.complaining import told
+from pluggableharness.cli.complaining import whole
 from pluggableharness.cli.exits import DENIED, DONE
 from pluggableharness.cli.places import working_directory
 from pluggableharness.cli.sessions.reporting import reported
@@ -24,7 +24,7 @@ def _accept(directory: str) -> int:
     if not foreign:
         print(f"{file.shown} holds no rule that was not given on this machine")
         return DONE
-    print("\n\n".join(map(told, foreign)))
+    print("\n\n".join(map(whole, foreign)))
     print("\nLet these hold here, as if you had answered 'always'? [y/N] ", end="", flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         print("nothing was taken over")
