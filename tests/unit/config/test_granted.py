@@ -208,6 +208,21 @@ def test_a_rule_that_is_edited_or_put_in_by_hand_waits_and_the_others_hold(tmp_p
 
 
 @pytest.mark.req("K10")
+def test_a_rule_that_was_deleted_waits_when_it_comes_back_after_another_answer(
+    tmp_path: Path,
+) -> None:
+    granted = granted_in(tmp_path / "project")
+    granted.keep(rule_for("npm test"))
+    before = granted.path.read_text()
+    granted.path.unlink()
+    granted.keep(rule_for("cargo build"))
+    granted.path.write_text(before)
+    assert granted.read() == GrantedRules(foreign=(rule_for("npm test").rstrip(),))
+    granted.take_over(granted.read().foreign)
+    assert len(held(granted)) == 1
+
+
+@pytest.mark.req("K10")
 def test_what_is_taken_over_holds_as_it_was_shown_and_nothing_else(tmp_path: Path) -> None:
     granted = granted_in(tmp_path / "project")
     granted.keep(rule_for("npm test"))
