@@ -177,7 +177,7 @@ def test_a_hook_folder_without_end_is_not_read_to_its_end(tmp_path: Path) -> Non
     hooks.mkdir(parents=True)
     for number in range(1001):
         (hooks / f"{number}.sample").touch()
-    assert "too much" in git_runs(tmp_path)
+    assert any("too much" in one for one in git_runs(tmp_path))
 
 
 @pytest.mark.req("K7")
@@ -257,6 +257,44 @@ def test_a_key_that_is_not_known_to_be_harmless_is_reason_enough(tmp_path: Path,
     (tmp_path / ".git" / "config").write_text(text)
     (tmp_path / "sub").mkdir()
     assert git_runs(tmp_path / "sub", Use.READING)
+
+
+WHAT_RUNS = {
+    "nothing": "",
+    "a program": "[core]\n\tfsmonitor = good\n",
+    "another program": "[core]\n\tfsmonitor = evil\n",
+    "another behind it": "[core]\n\tfsmonitor = good\n\tpager = evil\n",
+    "the last of many": "[core]\n\tfsmonitor = good\n" * 40 + "\tpager = good\n",
+    "another as the last of many": "[core]\n\tfsmonitor = good\n" * 40 + "\tpager = evil\n",
+    "a long program": "[core]\n\tpager = " + "x" * 300 + " good\n",
+    "another long program": "[core]\n\tpager = " + "x" * 300 + " evil\n",
+    "an address": '[remote "o"]\n\turl = ext::good\n',
+    "another address": '[remote "o"]\n\turl = ext::evil\n',
+    "what is not understood": "[core\nx = good\n",
+    "another of that": "[core\nx = evil\n",
+}
+
+
+@pytest.mark.req("K7", "K10a")
+def test_another_program_that_git_would_run_is_said_in_other_words(tmp_path: Path) -> None:
+    """What is shown is what is compared before the call runs."""
+    git = tmp_path / ".git"
+    (git / "hooks").mkdir(parents=True)
+    one = replace(
+        call(BASH, command="git status"), context=CallContext("session", "turn", str(tmp_path))
+    )
+    told = []
+    for config in WHAT_RUNS.values():
+        (git / "config").write_text(config)
+        told.append(distrust(one, frozenset()))
+    hook = git / "hooks" / "fsmonitor-watchman"
+    hook.touch(mode=0o700)
+    told.append(distrust(one, frozenset()))
+    assert len(set(told)) == len(told)
+    assert told[0] == ""
+    assert f"{git}/config holds core.fsmonitor = 'good'," in told[1]
+    assert str(hook) in told[-1] and "core" in told[-1]
+    assert max(map(len, told)) < 2_000
 
 
 @pytest.mark.req("K7")

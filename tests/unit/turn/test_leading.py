@@ -80,6 +80,25 @@ async def test_a_line_that_does_more_by_the_time_it_runs_is_judged_anew_and_aske
         assert providers.trace == ["start write", "end write"]
 
 
+@pytest.mark.req("K7", "K10a")
+async def test_what_a_line_does_beside_its_words_is_shown_before_it_is_approved() -> None:
+    programs = ["fsmonitor = 'good'", "fsmonitor = 'evil'"]
+    looks = list(programs)
+    seen: list[str] = []
+
+    async def locate(call: Call) -> Call:
+        return replace(call, distrusted=looks.pop(0) if len(looks) > 1 else looks[0])
+
+    def answer(item: PlanItem, changed: str) -> Answer:
+        seen.append(str(item.preview))
+        return Answer(True)
+
+    given, providers, *_ = ports(calls_path(), frontend=FakeFrontend(answer), decide=ask_resources)
+    await run_turn(replace(given, locate=locate), CONTEXT, [], [ANY_WRITE])
+    assert [[one in shown for one in programs] for shown in seen] == [[True, False], [False, True]]
+    assert providers.trace == ["start write", "end write"]
+
+
 @pytest.mark.req("K10a")
 def test_a_name_that_came_or_went_has_not_moved_unless_it_leads_elsewhere() -> None:
     """A title that is an earlier call's new file, say."""

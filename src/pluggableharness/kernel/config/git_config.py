@@ -5,10 +5,12 @@ places where the commands of a call may run, so far as its arguments and its wor
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from posixpath import join, normpath
 from typing import Final
 
+from pluggableharness.kernel.config.git_keys import digest
 from pluggableharness.kernel.config.git_repository import Use, git_runs
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind
@@ -17,6 +19,7 @@ from pluggableharness.kernel.policy.shell.words import names
 from pluggableharness.kernel.policy.subjects import paths, words_run
 
 _MOST_PLACES: Final = 32
+_MOST_TOLD: Final = 5
 _READERS: Final = names(
     "status log diff show blame annotate shortlog describe grep ls-files ls-tree rev-parse "
     "rev-list cat-file merge-base name-rev count-objects diff-tree diff-files diff-index "
@@ -29,7 +32,8 @@ _LOCAL: Final = names("add branch tag reset rm mv")
 
 
 def distrust(call: Call, confined: frozenset[str]) -> str:
-    """Why a call's command line is not taken at its word; "" when it is.
+    """Why a call's command line is not taken at its word; "" when it is. The same words mean that
+    git is made to run the same (K10a).
 
     Looks at the repositories that its commands would work in. `confined` are providers whose
     commands are known to be held in a sandbox without a network, where what a configuration runs
@@ -48,10 +52,18 @@ def distrust(call: Call, confined: frozenset[str]) -> str:
     places = _places(call, view.moves)
     if len(places) > _MOST_PLACES:
         return "git may be run in too many places"
-    for place in places:
-        if why := git_runs(Path(place), use) or _pushes_here(place, gits):
-            return why
-    return ""
+    # Most places lie in the one repository; within it the order counts, since git takes the last.
+    each = dict.fromkeys(tuple(git_runs(Path(place), use)) for place in places)
+    pushes = dict.fromkeys(one for place in places for one in _pushes_here(place, gits))
+    return _told([*(one for some in each for one in some), *pushes])
+
+
+def _told(found: list[str]) -> str:
+    """The first of what was found, and of the others what tells them from any else."""
+    if len(found) <= _MOST_TOLD:
+        return "; ".join(found)
+    shown, others = found[:_MOST_TOLD], found[_MOST_TOLD:]
+    return "; ".join([*shown, f"and {len(others)} more ({digest(' '.join(others))})"])
 
 
 def _is_git(command: Command) -> bool:
@@ -83,11 +95,10 @@ def _places(call: Call, moves: tuple[str, ...]) -> list[str]:
     return list(found)
 
 
-def _pushes_here(place: str, gits: list[Command]) -> str:
-    """Whether one of the commands pushes to a repository on this machine, whose hooks run."""
+def _pushes_here(place: str, gits: list[Command]) -> Iterator[str]:
+    """Where the commands push to a repository on this machine, whose hooks run."""
     for command in gits:
         if "push" in command.argv:
             for word in command.argv[2:]:
                 if word.startswith("file:") or os.path.isdir(join(place, word)):
-                    return f"git pushes to {word}, whose hooks run here"
-    return ""
+                    yield f"git pushes to {word}, whose hooks run here"

@@ -7,6 +7,7 @@ each version of git brings more. A key too few asks once more.
 import os
 import re
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import Final
 
 from pluggableharness.kernel.policy.shell.words import names
@@ -124,6 +125,8 @@ _MARK: Final = os.fsdecode(b"\xef\xbb\xbf")
 
 _NETWORK: Final = re.compile(r"(?:https?|ssh|git)://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)")
 _OFF: Final = frozenset(["false", "no", "off", "0"])
+_ADDRESSES: Final = frozenset(["url", "pushurl"])
+_LONGEST_SHOWN: Final = 200
 
 
 class NotPlain(Exception):
@@ -153,32 +156,47 @@ def entries(text: str) -> Iterator[tuple[str, bool, str, str]]:
         yield section, named, entry[1].lower(), entry[2] or ""
 
 
-def check(text: str, worktrees: frozenset[str], *, local: bool) -> list[str]:
-    """The folders of hooks that a configuration names, as written.
+def check(text: str, worktrees: frozenset[str], *, local: bool) -> tuple[list[str], list[str]]:
+    """The folders of hooks that a configuration names, as written, and all in it that is not known
+    to be harmless, with its value: other words say that another thing is there (K10a).
 
-    Raises NotPlain for the first key that is not known to be harmless. `worktrees` are the values
-    of core.worktree that lead where git would be anyway. With `local` nothing is sent to another
-    repository, so that it does not matter where one is.
+    `worktrees` are the values of core.worktree that lead where git would be anyway. With `local`
+    nothing is sent to another repository, so that it does not matter where one is.
     """
     hooks: list[str] = []
-    for section, named, key, value in entries(text):
-        if (section, named, key) == ("core", False, "hookspath"):
-            hooks.append(_folder(value))
-            continue
-        plain = (_PLAIN_OF_ONE if named else _PLAIN).get(section, frozenset())
-        known = plain is _ANY or key in plain or _harmless(section, key, value, worktrees)
-        if not known or _odd(section, key, value, local):
-            shown = f"{section}.*.{key}" if named else f"{section}.{key}"
-            raise NotPlain(f"{shown}, by which git may run other programs")
-    return hooks
+    suspicious: list[str] = []
+    try:
+        for section, named, key, value in entries(text):
+            if (section, named, key) == ("core", False, "hookspath") and _names_folder(value):
+                hooks.append(_unquoted(value))
+                continue
+            plain = (_PLAIN_OF_ONE if named else _PLAIN).get(section, frozenset())
+            known = plain is _ANY or key in plain or _harmless(section, key, value, worktrees)
+            if not known or _odd(section, key, value, local):
+                shown = f"{section}.*.{key}" if named else f"{section}.{key}"
+                said = f"{shown} = {_shown(key, value)}"
+                suspicious.append(f"{said}, by which git may run other programs")
+    except NotPlain as why:
+        suspicious.append(f"{why} ({digest(text)})")
+    return hooks, suspicious
 
 
-def _folder(value: str) -> str:
-    """The folder that a value names. Raises NotPlain where git would expand it."""
+def digest(text: str) -> str:
+    """What tells a text from another that is not shown."""
+    return sha256(os.fsencode(text)).hexdigest()[:12]
+
+
+def _shown(key: str, value: str) -> str:
+    """A value, unless it is long or an address, which may hold a password."""
+    if len(value) <= _LONGEST_SHOWN and key not in _ADDRESSES:
+        return repr(value)
+    return f"{len(value)} characters ({digest(value)})"
+
+
+def _names_folder(value: str) -> bool:
+    """Whether a value names a folder that git takes as it is written."""
     folder = _unquoted(value)
-    if not folder or any(char in folder for char in "~%!#;\t"):
-        raise NotPlain("core.hookspath, by which git may run other programs")
-    return folder
+    return bool(folder) and not any(char in folder for char in "~%!#;\t")
 
 
 def _harmless(section: str, key: str, value: str, worktrees: frozenset[str]) -> bool:
@@ -193,7 +211,7 @@ def _odd(section: str, key: str, value: str, local: bool) -> bool:
     """Whether a value makes more of a key than its name says."""
     if section == "submodule" and key == "update":
         return _unquoted(value).startswith("!")
-    if key in ("url", "pushurl"):
+    if key in _ADDRESSES:
         address = _unquoted(value)
         return "::" in address or (not local and _NETWORK.match(address) is None)
     return False

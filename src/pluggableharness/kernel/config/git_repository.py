@@ -57,19 +57,18 @@ class _Runs(Exception):
     """Why git may run other programs."""
 
 
-def git_runs(directory: Path, use: Use = Use.ANYTHING) -> str:
-    """Why git in a directory may run what its words do not show; "" when nothing says so."""
+def git_runs(directory: Path, use: Use = Use.ANYTHING) -> list[str]:
+    """Everything by which git in a directory may run what its words do not show."""
+    looking = _Looking(use)
     try:
         real = Path(os.path.realpath(directory, strict=True))
-        looking = _Looking(use)
         # Which of them git takes depends on its version, its owner and what is in each: all count.
         for folder in (real, *real.parents):
             looking.entry(folder)
-    except _Runs as why:
-        return str(why)
     except (OSError, ValueError) as failure:
-        return f"{directory} cannot be looked at: {getattr(failure, 'strerror', failure)}"
-    return ""
+        why = getattr(failure, "strerror", failure)
+        return [*looking.found, f"{directory} cannot be looked at: {why}"]
+    return looking.found
 
 
 class _Looking:
@@ -78,9 +77,17 @@ class _Looking:
     def __init__(self, use: Use) -> None:
         self._use = use
         self._seen: set[Path] = set()
+        self.found: list[str] = []
+        """Why git may run other programs, as it is shown."""
 
     def entry(self, folder: Path) -> None:
-        """Look at what a folder holds that might be a repository. Raises _Runs."""
+        """Look at what a folder holds that might be a repository."""
+        try:
+            self._entry(folder)
+        except _Runs as why:
+            self.found.append(str(why))
+
+    def _entry(self, folder: Path) -> None:
         if os.path.lexists(folder / "HEAD"):
             raise _Runs(f"{folder} may itself be a repository, since it has a HEAD")
         path = folder / ".git"
@@ -132,10 +139,9 @@ class _Looking:
         if text is None:
             return ""
         leads_home = frozenset({str(worktree), os.path.relpath(worktree, git)})
-        try:
-            folders = git_keys.check(text, leads_home, local=self._use is not Use.ANYTHING)
-        except git_keys.NotPlain as key:
-            raise _Runs(f"{path} holds {key}") from None
+        local = self._use is not Use.ANYTHING
+        folders, suspicious = git_keys.check(text, leads_home, local=local)
+        self.found += (f"{path} holds {one}" for one in suspicious)
         for folder in folders:
             self._hooks(worktree / folder)
             self._hooks(git / folder)
@@ -148,7 +154,7 @@ class _Looking:
                     if count >= _MOST_HOOKS:
                         raise _Runs(f"{folder} holds too much to look at")
                     if self._runs(one):
-                        raise _Runs(f"{one.path} is a hook, which git may run")
+                        self.found.append(f"{one.path} is a hook, which git may run")
         except (FileNotFoundError, NotADirectoryError):
             return
 
