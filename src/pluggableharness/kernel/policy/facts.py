@@ -130,7 +130,7 @@ class Facts:
 
     def _unmet_without_shell(self, condition: Condition, action: Action) -> Answer | None:
         if "commands" in condition.needs:
-            return Answer(Held.NO, "the call runs no shell command")
+            return Answer(Held.NO, "no argument of the call is known to say what it runs")
         named = (self._writes if "writes" in condition.needs else []) + (
             self._reads if "reads" in condition.needs else []
         )
