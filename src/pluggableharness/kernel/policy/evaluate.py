@@ -9,10 +9,10 @@ from typing import assert_never
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.verdict import Decision, Review, Reviewer, Verdict
-from pluggableharness.kernel.policy.conditions import compiled
 from pluggableharness.kernel.policy.facts import Facts, Held
 from pluggableharness.kernel.policy.floor import protected_write
 from pluggableharness.kernel.policy.grants import narrowest
+from pluggableharness.kernel.policy.naming import named_paths
 from pluggableharness.kernel.policy.rules import Action, Rule
 
 _DECISIONS = {
@@ -219,10 +219,8 @@ def _reviewed(won: Ruling | None, reason: str, otherwise: Verdict) -> Verdict:
 
 
 def _protected(call: Call, allowing: Rule | None, terms: Terms) -> str | None:
-    """The floor, but for a path that the rule which allows the call names (K5a)."""
-    named: frozenset[str] = frozenset()
-    if allowing is not None and allowing.when:
-        named = compiled(allowing.when).texts
+    """The floor, but for a path that the rule which allows the call demands (K5a)."""
+    named = named_paths("" if allowing is None else allowing.when)
     return protected_write(call, terms.policy_files, named)
 
 

@@ -36,7 +36,7 @@ def protected_write(
 
     None when it writes to no protected path, or is no resource. `policy_files` are absolute paths
     of files, and of folders with all in them, that are believed or started later; `named` are
-    texts of the rule that allows the call, which speaks knowingly of a path that is among them.
+    paths that the rule which allows the call demands, and so speaks knowingly of.
     """
     if call.operation.kind is not Kind.RESOURCE:
         return None

@@ -18,6 +18,7 @@ from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.policy.conditions import MOST_CHARACTERS
 from pluggableharness.kernel.policy.facts import Facts
 from pluggableharness.kernel.policy.floor import protected_write
+from pluggableharness.kernel.policy.naming import named_paths
 from pluggableharness.kernel.policy.rules import Action, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView
 from pluggableharness.kernel.policy.shell.subcommands import ONE_TARGET, head
@@ -54,11 +55,10 @@ is known. Any other may change what a call means, and must be as it was."""
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A scope before it is known to help: `named` are the paths that it speaks of."""
+    """A scope before it is known to help."""
 
     covers: str
     when: str
-    named: frozenset[str] = frozenset()
 
 
 def scopes(
@@ -80,7 +80,7 @@ def scopes(
         Scope(one.covers, one.when, written(_rule(call, asked_by, one.when, digest)))
         for one in _candidates(call, Facts(call))
         if len(one.when) <= MOST_CHARACTERS
-        and protected_write(call, policy_files, one.named) is None
+        and protected_write(call, policy_files, named_paths(one.when)) is None
     )
 
 
@@ -247,7 +247,7 @@ def _of_the_host(argument: str, scheme: str, name: str) -> _Candidate:
 
 def _of_paths(found: list[str], kind: Kind, with_folder: bool) -> Iterator[_Candidate]:
     variable = _variable(kind)
-    yield _Candidate(", ".join(found), _among(found, kind), frozenset(found))
+    yield _Candidate(", ".join(found), _among(found, kind))
     if not with_folder:
         return
     folders = {dirname(path) for path in found}
