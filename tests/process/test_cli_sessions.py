@@ -99,6 +99,8 @@ def test_verify_finds_a_changed_row_and_one_that_was_cut_off(harness: Harness) -
     head = live[-1]["log_head"]
     good = harness.run("sessions", "verify", log.stem, "--head", head)
     assert (good.returncode, head in good.stdout) == (0, True)
+    slip = harness.run("sessions", "verify", log.stem, "--head", "HEAD")
+    assert (slip.returncode, "'HEAD' is no hash" in slip.stderr) == (2, True)
     with direct(log) as connection:
         connection.execute("DELETE FROM events WHERE sequence = (SELECT max(sequence) FROM events)")
     assert harness.run("sessions", "verify", log.stem).returncode == 0

@@ -1,6 +1,7 @@
 """Numbers of the command line, as argparse reads them."""
 
 import argparse
+import re
 from typing import Final
 
 _LONGEST_S: Final = 31_536_000
@@ -25,3 +26,12 @@ def count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a count; give 0 or more")
     return int(text)
+
+
+def head(text: str) -> str:
+    """The hash of a row. Raises ArgumentTypeError for what is none."""
+    if not re.fullmatch("[0-9a-f]{64}", text.strip().lower()):
+        raise argparse.ArgumentTypeError(
+            f"'{text[:40]}' is no hash; give the 64 hexadecimal digits of a session's end"
+        )
+    return text.strip().lower()

@@ -243,23 +243,25 @@ async def test_a_denial_by_the_person_is_not_told_twice() -> None:
         assert terminal.screen == before
 
 
-async def test_a_session_has_a_first_and_a_last_line() -> None:
+@pytest.mark.parametrize(
+    ("model", "last"), [("anthropic:x", ["go on  harness run --resume s1"]), ("script", [])]
+)
+async def test_a_session_has_a_first_and_a_last_line(model: str, last: list[str]) -> None:
     with watched() as terminal:
-        await terminal.hear(SessionStarted("s1", "/work", "script"))
+        await terminal.hear(SessionStarted("s1", "/work", model))
         await terminal.hear(Notice("warning", "look out"))
         await terminal.hear(TextDelta("t1", "Done."))
         await terminal.hear(
             SessionEnded(SessionEnd("s1", SessionStatus.COMPLETED, "", "Done."), "ab")
         )
         assert terminal.screen == [
-            "session s1 · script · /work",
+            f"session s1 · {model} · /work",
             "look out",
             "Done.",
             "completed · 0 calls · 0 ms",
             "record s1",
-            "head   ab",
-            "verify harness sessions verify s1 --head HEAD",
-            "go on  harness run --resume s1",
+            "verify harness sessions verify s1 --head ab",
+            *last,
         ]
 
 

@@ -7,7 +7,7 @@ rich nor gRPC, and must not wait for them.
 import argparse
 import importlib
 
-from pluggableharness.cli.numbers import count
+from pluggableharness.cli.numbers import count, head
 
 _ID = "a session's id, the beginning of one that no other has, or a log's path"
 
@@ -70,7 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "whether a record is as it was written",
         "Check the chain of hashes over every row.",
     )
-    verify.add_argument("--head", metavar="HASH", help="the head that the session's end printed")
+    verify.add_argument(
+        "--head", type=head, metavar="HASH", help="the head that the session's end printed"
+    )
     _add_exporting(
         command(
             "export",

@@ -20,6 +20,7 @@ from pluggableharness.cli.starting import (
     with_models,
     with_script,
 )
+from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.session import SessionStatus
@@ -32,6 +33,11 @@ from pluggableharness.kernel.store.descent import check_root
 from pluggableharness.kernel.store.index import summary
 from pluggableharness.kernel.store.reading import read_meta
 from pluggableharness.kernel.turn.ports import Model
+
+_PLAYED = (
+    "a script played this session: go on with it by --script FILE, or with a model by "
+    "--model PROVIDER:ID"
+)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -63,6 +69,8 @@ async def resume(session: str, options: argparse.Namespace) -> int:
         options.prompt = await with_piped(options.prompt, sys.stdin)
     async with vendor_models(os.environ) as models:
         setup = with_models(directory, profile, options.model, models, meta.get("model", ""))
+        if not setup.profile.models and meta.get("model") == "script":
+            raise UsageError(_PLAYED)
         if talks:
             return await converse(as_asked(options, setup), models, log)
         model = models(setup.profile)

@@ -60,6 +60,9 @@ from pluggableharness.kernel.frontends.screen import Screen
 from pluggableharness.kernel.frontends.text import live, shown
 from pluggableharness.kernel.frontends.words import brief, counted, cut, duration
 
+_SCRIPT = "script"
+"""The name of a model that says no more than is written, so that few want to go on with it."""
+
 _LEVELS = {"warning": "warning", "error": "error"}
 
 
@@ -220,15 +223,17 @@ class Terminal:
         self.leave()
 
     def leave(self) -> None:
-        """Say where the record of the session is, once, when it is left."""
+        """Say where the record of the session is, once, when it is left.
+
+        Commands stand on one line each, however long, so that they can be copied.
+        """
         if self._head:
-            self._lines(
-                "faint",
-                f"record {self._session_id}\n"
-                f"head   {self._head}\n"
-                f"verify harness sessions verify {self._session_id} --head HEAD\n"
-                f"go on  harness run --resume {self._session_id}",
-            )
+            encoding = self._screen.looks.encoding
+            session, head = shown(self._session_id, encoding), shown(self._head, encoding)
+            lines = [f"record {session}", f"verify harness sessions verify {session} --head {head}"]
+            if self._model != _SCRIPT:
+                lines.append(f"go on  harness run --resume {session}")
+            self._screen.lines([Text(line, "faint") for line in lines])
             self._head = ""
 
     def _enter(self, section: str, *, apart: bool = False) -> None:
