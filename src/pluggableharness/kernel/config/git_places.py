@@ -1,4 +1,8 @@
-"""Where the repositories that a directory is in keep what git believes, beside a `.git` (K5a)."""
+"""Where the repositories that a directory is in keep what git believes, beside a `.git` (K5a).
+
+The exec provider has its own `git_places`, which the kernel does not know; a test holds that
+both go to the same places.
+"""
 
 import os
 import stat
