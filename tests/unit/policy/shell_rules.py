@@ -2,16 +2,20 @@
 
 from typing import Final
 
-ALLOW: Final = "allow"
-ASK: Final = "ask"
-EITHER: Final = "allow or ask"
+from pluggableharness.kernel.domain.verdict import Decision
+
+Expected = frozenset[Decision]
+
+ALLOW: Final = frozenset([Decision.ALLOW])
+ASK: Final = frozenset([Decision.ASK])
+EITHER: Final = ALLOW | ASK
 
 WHEN: Final = """
 commands.all(c, c.program in ["ls", "cat", "rg", "echo"]
   || (c.program == "git" && c.argv.size() > 1 && c.argv[1] in ["status", "log", "diff"]))
 """
 
-TABLE: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
+TABLE: Final[tuple[tuple[Expected, str, tuple[str, ...]], ...]] = (
     (
         ALLOW,
         "plain, every part allowed",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from unit.planning.doubles import call, operation
-from unit.policy.shell_rules import ALLOW, ASK, TABLE, WHEN
+from unit.policy.shell_rules import TABLE, WHEN, Expected
 
 from pluggableharness.kernel.domain.operation import Risk
 from pluggableharness.kernel.domain.verdict import Decision
@@ -14,11 +14,11 @@ BASH = operation("bash", provider="exec", risk=Risk.HIGH)
 BOOK = RuleBook([Rule("reads", Action.ALLOW, frozenset(["bash"]), when=WHEN)])
 
 
-def decision(command: str) -> str:
-    return decide(BOOK, call(BASH, command=command), Terms(Asking.PERSON)).decision.value
+def decision(command: str) -> Decision:
+    return decide(BOOK, call(BASH, command=command), Terms(Asking.PERSON)).decision
 
 
-def rows() -> Iterator[tuple[str, str, str]]:
+def rows() -> Iterator[tuple[Expected, str, str]]:
     for expected, why, commands in TABLE:
         for command in commands:
             yield expected, why, command
@@ -26,21 +26,6 @@ def rows() -> Iterator[tuple[str, str, str]]:
 
 @pytest.mark.req("K7")
 @pytest.mark.parametrize(("expected", "why", "command"), list(rows()))
-def test_a_command_comes_out_as_the_table_says(expected: str, why: str, command: str) -> None:
+def test_a_command_comes_out_as_the_table_says(expected: Expected, why: str, command: str) -> None:
     """Cases policy-and-schema-01 to -04 and -09 to -12."""
     assert decision(command) in expected, why
-
-
-@pytest.mark.req("K7")
-def test_the_two_figures_are_published(capsys: pytest.CaptureFixture[str]) -> None:
-    wrong = [c for expected, _, c in rows() if expected == ASK and decision(c) == ALLOW]
-    vain = [c for expected, _, c in rows() if expected == ALLOW and decision(c) == ASK]
-    with capsys.disabled():
-        print(f"\nshell rules: allowed by mistake {len(wrong)}, asked in vain {len(vain)}")
-    assert wrong == []
-    assert vain == []
-
-
-def test_the_table_is_of_verdicts() -> None:
-    assert {row[0] for row in TABLE} <= {ALLOW, ASK, f"{ALLOW} or {ASK}"}
-    assert Decision.ALLOW.value == ALLOW
