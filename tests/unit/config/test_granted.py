@@ -1,5 +1,6 @@
 """What is allowed for always: written whole, read back as it was shown, or not kept at all."""
 
+import fcntl
 import os
 import shutil
 from itertools import permutations
@@ -278,3 +279,81 @@ def test_of_two_harnesses_that_answer_in_turn_both_rules_hold(tmp_path: Path) ->
     second.keep(rule_for("cargo build"))
     first.keep(rule_for("make check"))
     assert len(held(first)) == len(held(second)) == 3
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize("which", ["the notes' folder", "the state directory"])
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702, 0o1777])
+def test_notes_where_others_may_write_count_for_nothing(
+    tmp_path: Path, which: str, mode: int
+) -> None:
+    state = tmp_path / "state"
+    granted = granted_in(tmp_path / "project", state / "granted")
+    granted.keep(rule_for("npm test"))
+    assert held(granted) != []
+    place = state / "granted" if "notes" in which else state
+    place.chmod(mode)
+    assert held(granted) == []
+    with pytest.raises(GrantNotKept, match="chmod 700"):
+        granted.keep(rule_for("make"))
+    place.chmod(0o700)
+    assert held(granted) != []
+
+
+@pytest.mark.req("K10")
+def test_notes_in_a_linked_folder_count_for_nothing(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    granted = granted_in(tmp_path / "project", state / "granted")
+    granted.keep(rule_for("npm test"))
+    (state / "granted").rename(tmp_path / "elsewhere")
+    (state / "granted").symlink_to(tmp_path / "elsewhere")
+    assert held(granted) == []
+    with pytest.raises(GrantNotKept, match="is a link"):
+        granted.keep(rule_for("make"))
+
+
+@pytest.mark.req("K10")
+def test_notes_are_made_for_their_owner_alone_whatever_the_mask(tmp_path: Path) -> None:
+    granted = granted_in(tmp_path / "project", tmp_path / "new/state/granted")
+    before = os.umask(0)
+    try:
+        granted.keep(rule_for("npm test"))
+    finally:
+        os.umask(before)
+    assert held(granted) != []
+
+
+@pytest.mark.req("K10", "C14")
+@pytest.mark.parametrize("mode", [fcntl.LOCK_SH, fcntl.LOCK_EX])
+def test_no_lock_on_what_a_sandboxed_command_can_read_stands_in_the_way(
+    tmp_path: Path, mode: int
+) -> None:
+    """It reads the project, and where nothing stands for `.agent` its sandbox locks what does."""
+    state = tmp_path / "state"
+    granted = granted_in(tmp_path / "project", state / "granted")
+    granted.keep(rule_for("npm test"))
+    everything = [tmp_path, *tmp_path.rglob("*")]
+    readable = [one for one in everything if one.stat().st_mode & 0o400]
+    assert granted.path in readable and state / "granted" in readable
+    descriptors = [os.open(one, os.O_RDONLY) for one in readable]
+    try:
+        for one in descriptors:
+            fcntl.flock(one, mode)
+        granted.keep(rule_for("make"))
+    finally:
+        for one in descriptors:
+            os.close(one)
+    assert len(held(granted)) == 2
+
+
+@pytest.mark.req("K10")
+def test_while_another_harness_writes_nothing_is_kept_and_the_message_names_the_lock(
+    tmp_path: Path,
+) -> None:
+    first, second = granted_in(tmp_path / "a"), granted_in(tmp_path / "b")
+    with (
+        Given(tmp_path / "state", tmp_path / "a").alone(),
+        pytest.raises(GrantNotKept, match="another process holds"),
+    ):
+        second.keep(rule_for("make"))
+    first.keep(rule_for("make"))

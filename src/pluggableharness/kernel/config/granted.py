@@ -1,9 +1,6 @@
 """The policy file of what people allowed for always, beside agent.hcl (K10, F4)."""
 
-import fcntl
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -88,7 +85,7 @@ class GrantedFile:
                 raise GrantNotKept(
                     f"{self.shown} is a link, and may lead anywhere; nothing was kept"
                 )
-            with self._alone():
+            with self._given.alone():
                 source = self._source()
                 before, (new,) = _read(source), _read(Source("", rule))
                 text = _with(source, before, new)
@@ -105,7 +102,7 @@ class GrantedFile:
             UsageError: that cannot be noted.
         """
         try:
-            with self._alone():
+            with self._given.alone():
                 there = _read(self._source())
                 wanted = {*self._among(there), *rules}
                 self._given.note(one.text for one in there if one.text in wanted)
@@ -127,7 +124,7 @@ class GrantedFile:
             return ()
         told: list[str] = []
         try:
-            with self._alone():
+            with self._given.alone():
                 source = self._source()
                 text, before = source.text, _read(source)
                 for one in reversed(before):
@@ -156,19 +153,6 @@ class GrantedFile:
         """Noted first: what a crash leaves noted and unwritten is nothing that holds."""
         self._given.note(given)
         replace_file(self.path, text)
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other harnesses from writing at the same time, of whom one would lose its rule."""
-        folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield
-        except BlockingIOError:
-            message = f"{self.shown} is being written by another harness; try again"
-            raise GrantNotKept(message) from None
-        finally:
-            os.close(folder)
 
 
 def _read(source: Source) -> list[_Grant]:
