@@ -7,12 +7,23 @@ import pytest
 from unit.frontends.fakes import BASH, call, item
 from unit.frontends.watching import BOUND_S, watched
 
+from pluggableharness.kernel.domain.operation import Schema, SchemaType
 from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem, Scope
 from pluggableharness.kernel.frontends.reply import reassigned
 
 WIDE = Scope("npm test, with any arguments", "commands.all(c, true)", 'policy "wide" {\n}\n')
 EXACT = Scope("exactly this command", "x", 'policy "exact" {\n  action = "allow"\n}\n')
-ASKED = replace(item(call(BASH, command="npm test", timeout_s=5)), scopes=(WIDE, EXACT))
+TAKEN = Schema(
+    SchemaType.OBJECT,
+    properties={
+        "command": Schema(SchemaType.STRING),
+        "timeout_s": Schema(SchemaType.NUMBER),
+        "working_directory": Schema(SchemaType.STRING),
+    },
+    required=("command",),
+)
+RUN = replace(BASH, input_schema=TAKEN)
+ASKED = replace(item(call(RUN, command="npm test", timeout_s=5)), scopes=(WIDE, EXACT))
 
 
 async def answered(typed: str, asked: PlanItem = ASKED) -> tuple[Answer | None, list[str]]:
@@ -64,6 +75,10 @@ async def test_without_a_scope_nothing_lasts() -> None:
     [
         ("e\ncommand=npm run x\n", {"command": "npm run x", "timeout_s": 5}),
         ("e\ntimeout_s=9\n", {"command": "npm test", "timeout_s": 9}),
+        (
+            "e\nworking_directory=9\n",
+            {"command": "npm test", "timeout_s": 5, "working_directory": "9"},
+        ),
         ('e\n{"command": "ls"}\n', {"command": "ls"}),
     ],
 )
@@ -96,7 +111,7 @@ async def test_without_a_change_the_question_stands(line: str) -> None:
 @pytest.mark.parametrize("typed", ["{" * 100_000, '{"a":' * 50_000])
 def test_hostile_json_is_an_error_like_any(typed: str) -> None:
     with pytest.raises(ValueError, match="JSON"):
-        reassigned(typed, {})
+        reassigned(typed, {}, TAKEN)
 
 
 @pytest.mark.req("K10")

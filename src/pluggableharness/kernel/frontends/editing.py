@@ -111,7 +111,7 @@ class Editing:
             if not line or not line.strip():
                 break
             try:
-                return reassigned(line.strip(), arguments)
+                return reassigned(line.strip(), arguments, self.call.operation.input_schema)
             except ValueError as failure:
                 self.dialogue.bar(f"not edited: {failure}")
         self.dialogue.say("not edited", "warning")

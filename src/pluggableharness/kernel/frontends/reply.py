@@ -5,6 +5,7 @@ import re
 from enum import Enum
 from string import ascii_lowercase
 
+from pluggableharness.kernel.domain.operation import Schema, SchemaType
 from pluggableharness.kernel.domain.values import Json, JsonObject
 
 _ALLOW = ("a", "y", "allow", "yes")
@@ -65,11 +66,11 @@ def clear_yes(typed: str | None) -> bool:
     return typed is not None and typed.strip().lower() in _ALLOW
 
 
-def reassigned(typed: str, arguments: JsonObject) -> JsonObject:
+def reassigned(typed: str, arguments: JsonObject, schema: Schema) -> JsonObject:
     """Arguments after an edit on one line: all of them as a JSON object, or one as NAME=VALUE.
 
-    A value is JSON where the argument it replaces is no text, and text as it stands otherwise.
-    Raises ValueError that says what is expected.
+    The name is any that the operation takes, its value text as it stands or, where the schema
+    has another type, JSON. Raises ValueError that says what is expected.
     """
     if typed.startswith("{"):
         whole = _json(typed)
@@ -77,11 +78,12 @@ def reassigned(typed: str, arguments: JsonObject) -> JsonObject:
             raise ValueError("all arguments are one JSON object")
         return whole
     name, equals, value = typed.partition("=")
-    if not equals or name.strip() not in arguments:
-        known = ", ".join(arguments)
+    wanted = schema.properties.get(name.strip())
+    if not equals or wanted is None:
+        known = ", ".join(schema.properties)
         raise ValueError(f"NAME=VALUE, or all arguments as a JSON object; names: {known}")
-    was = arguments[name.strip()]
-    return {**arguments, name.strip(): value if isinstance(was, str) else _json(value)}
+    text = wanted.type is SchemaType.STRING
+    return {**arguments, name.strip(): value if text else _json(value)}
 
 
 def _json(text: str) -> Json:
