@@ -40,23 +40,25 @@ class Inline:
 
     def _pieces(self, text: str, *, final: bool) -> list[Piece]:
         text, self._held = self._held + text, ""
-        pieces = []
-        while text:
-            mark = _MARK.search(text)
-            plain = text[: mark.start()] if mark else text
-            if plain:
-                pieces.append((plain, ""))
-                self._before = plain[-1]
-                text = text[len(plain) :]
+        pieces: list[Piece] = []
+        at = 0
+        while at < len(text):
+            mark = _MARK.search(text, at)
+            start = mark.start() if mark else len(text)
+            if start > at:
+                pieces.append((text[at:start], ""))
+                self._before = text[start - 1]
+                at = start
                 continue
-            taken = self._marked(text, final=final)
+            # Nothing further on can decide a mark, so that each costs a bounded search.
+            taken = self._marked(text[at : at + _MOST_HELD + 1], final=final)
             if taken is None:
-                self._held = text
+                self._held = text[at:]
                 break
             length, found = taken
             pieces += found
-            self._before = text[length - 1]
-            text = text[length:]
+            at += length
+            self._before = text[at - 1]
         return pieces
 
     def _marked(self, text: str, *, final: bool) -> tuple[int, list[Piece]] | None:
@@ -65,6 +67,7 @@ class Inline:
         literal = run, [(text[:run], "")]
         if text[0] == "_" and self._before.isalnum():
             return literal
+        final = final and len(text) <= _MOST_HELD
         found = _WHOLE.match(text)
         # What follows a closing mark may still make it none, and is not there yet.
         if found and (final or found.end() < len(text)):

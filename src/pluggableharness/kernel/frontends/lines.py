@@ -1,6 +1,7 @@
 """Styled lines: safe text with its invisible parts marked, folded to a width. Uses rich."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -105,13 +106,31 @@ def joined(lines: Iterable[Text]) -> Text:
 
 
 def columns(rows: Sequence[Sequence[Text]], width: int, *, words: bool = False) -> list[Text]:
-    """Rows of cells in aligned columns; what is too wide is folded within its cell."""
+    """Rows of cells in aligned columns; what is too wide is folded within its cell.
+
+    Where not even columns of one character fit, nothing is aligned.
+    """
     count = max((len(row) for row in rows), default=0)
     room = width - _GAP * (count - 1)
+    if room < count:
+        return [piece for row in rows for piece in fold(Text(" " * _GAP).join(row), width)]
     sizes = [max(row[i].cell_len for row in rows if i < len(row)) for i in range(count)]
-    while sizes and sum(sizes) > room and max(sizes) > _NARROWEST_CELL:
-        sizes[sizes.index(max(sizes))] -= 1
+    if sum(sizes) > room:
+        sizes = _narrowed(sizes, room)
     return [line for row in rows for line in _row(row, sizes, words)]
+
+
+def _narrowed(sizes: Sequence[int], room: int) -> list[int]:
+    """The sizes with the widest made narrower until they fit, or are the narrowest."""
+    levels = range(_NARROWEST_CELL, max(sizes))
+    fitting = bisect_right(levels, room, key=lambda level: sum(min(size, level) for size in sizes))
+    level = _NARROWEST_CELL + max(fitting - 1, 0)
+    narrowed = [min(size, level) for size in sizes]
+    spare = max(room - sum(narrowed), 0)
+    wider = [index for index, size in enumerate(sizes) if size > level]
+    for index in wider[len(wider) - spare :] if spare else ():
+        narrowed[index] += 1
+    return narrowed
 
 
 def _row(row: Sequence[Text], sizes: Sequence[int], words: bool) -> Iterable[Text]:

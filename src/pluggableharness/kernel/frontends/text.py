@@ -30,18 +30,18 @@ _BLANK = re.compile(
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 _PLAIN = re.compile(r"[ -~\n\t]*\Z")
+# Nothing that may begin a sequence stands within one, so that no text is searched twice.
 _SEQUENCE = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]"
-    "|(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\\\|\x9c)"
+    "|(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f\n]*(?:\x07|\x1b\\\\|\x9c)"
     "|\x1b[ -/]*[0-OQ-WYZ\\\\`-~]"
 )
 _UNFINISHED = re.compile(
     "(?:(?:\x1b\\[|\x9b)[0-?]*[ -/]*"
-    "|(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*\x1b?"
+    "|(?:\x1b[]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x80-\x9f\n]*\x1b?"
     "|\x1b[ -/]*)\\Z"
 )
-_OVERSTRUCK = re.compile("[^\n\r\x08]\x08")
-_HARMLESS = re.compile("[\x00\x07\x08\xad\u034f\u200b-\u200d\u2060\ufe00-\ufe0f\ufeff]")
+_HARMLESS = re.compile("[\x00\x07\xad\u034f\u200b-\u200d\u2060\ufe00-\ufe0f\ufeff]")
 _SPACES = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
 
@@ -170,10 +170,7 @@ class LiveText:
         return self._safe(rest)
 
     def _safe(self, text: str) -> str:
-        struck = 1
-        while struck:
-            text, struck = _OVERSTRUCK.subn("", text)
-        text = _SPACES.sub(" ", _HARMLESS.sub("", text))
+        text = _SPACES.sub(" ", _HARMLESS.sub("", _struck_out(text)))
         if _PLAIN.match(text):
             return text
         return "".join(
@@ -205,9 +202,9 @@ class LiveLines:
         lines = [_last_state(line) for line in finished]
         if len(self._line) > _MOST_LINE:
             self._line = _restarted(self._line)
-        while len(self._line) > _MOST_LINE:
-            lines.append(self._line[:_MOST_LINE])
-            self._line = self._line[_MOST_LINE:]
+        whole = max(len(self._line) - 1, 0) // _MOST_LINE * _MOST_LINE
+        lines += (self._line[at : at + _MOST_LINE] for at in range(0, whole, _MOST_LINE))
+        self._line = self._line[whole:]
         return lines
 
     def finish(self) -> list[str]:
@@ -243,6 +240,19 @@ def live(text: str, encoding: str = "utf-8") -> str:
     lines = LiveLines(encoding)
     finished = lines.feed(text)
     return "\n".join([*finished, *(lines.finish() or [""])])
+
+
+def _struck_out(text: str) -> str:
+    """The text without its backspaces, and without what they take back of a line."""
+    if "\b" not in text:
+        return text
+    kept: list[str] = []
+    for character in text:
+        if character != "\b":
+            kept.append(character)
+        elif kept and kept[-1] not in "\n\r":
+            kept.pop()
+    return "".join(kept)
 
 
 def _last_state(line: str) -> str:
