@@ -165,6 +165,66 @@ def test_anyones_provider_runs_by_its_command_line(harness: Harness, tmp_path: P
     assert "notice" not in done.stderr
 
 
+HELLO = Path(__file__).parents[2] / "examples" / "hello-provider" / "hello_provider.py"
+BY_HAND = ("--provider", f"{sys.executable} {HELLO}")
+AUDIT = HELLO.parents[1] / "audit-provider" / "audit_provider.py"
+
+
+@pytest.mark.req("K4", "K25")
+@pytest.mark.parametrize("loaded", ["", f'hello = {{ source = ["{sys.executable}", "{HELLO}"] }}'])
+@pytest.mark.parametrize("action", ["forbid", "deny", "ask", "veto"])
+def test_an_executable_by_hand_is_judged_by_the_projects_rules_and_hooks(
+    harness: Harness, loaded: str, action: str
+) -> None:
+    """Whether the project loads a provider of that name or not; an ask is answered by the call."""
+    audit = f'audit = {{ source = ["{sys.executable}", "{AUDIT}"] }}'
+    rule = f'policy "r" {{\n  when = "provider == \'hello\'"\n  action = "{action}"\n}}\n'
+    hook = (
+        'provider "audit" {\n  log = "log"\n  protected = ["Ada"]\n}\n'
+        'hook "pre-tool-call" {\n  provider = "audit"\n  mode = "veto"\n}\n'
+    )
+    (harness.project / "agent.hcl").write_text(
+        f"required_providers {{\n  {audit}\n  {loaded}\n}}\n" + (hook if action == "veto" else rule)
+    )
+    done = harness.run("call", "hello.greet", "name=Ada", *BY_HAND)
+    assert done.returncode == (0 if action == "ask" else 3), done.stderr
+    done = harness.run("call", "hello.greet", "name=Bob", *BY_HAND)
+    assert done.returncode == (0 if action in ("ask", "veto") else 3), done.stderr
+
+
+@pytest.mark.req("K25", "F4")
+def test_an_executable_by_hand_is_no_other_provider_to_the_lock_file_but_answers_no_hook(
+    harness: Harness,
+) -> None:
+    python = f'"{sys.executable}"'
+    config = f"""
+        required_providers {{
+          audit = {{ source = [{python}, "{AUDIT}"] }}
+          hello = {{ source = [{python}, "{NOTES}/notes_provider.py"] }}
+        }}
+        provider "audit" {{
+          log = "log"
+        }}
+        provider "hello" {{
+          token = env("NOTES_TOKEN")
+        }}
+    """
+    token = {"NOTES_TOKEN": "abc123"}
+    (harness.project / "agent.hcl").write_text(config)
+    accepted = harness.run("config", "accept", **token)
+    assert accepted.returncode == 0, accepted.stderr
+    lock = harness.project / ".agent" / "agent.lock.hcl"
+    pinned = lock.read_text()
+    called = harness.run("call", "hello.greet", "name=Ada", *BY_HAND, **token)
+    assert called.returncode == 0, called.stderr
+    assert lock.read_text() == pinned
+    hook = 'hook "pre-tool-call" {\n  provider = "audit"\n  mode = "veto"\n}\n'
+    (harness.project / "agent.hcl").write_text(config + hook)
+    refused = harness.run("call", "audit.greet", "name=Ada", *BY_HAND, **token)
+    assert refused.returncode == 2
+    assert "would take the place of provider 'audit'" in refused.stderr
+
+
 def test_a_provider_that_calls_itself_otherwise_is_called_with_a_notice(harness: Harness) -> None:
     import sys
 

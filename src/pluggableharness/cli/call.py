@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.complaining import complain
@@ -51,7 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provider",
         metavar="EXECUTABLE",
-        help="run this provider instead of a first-party one; split into words as by a shell",
+        help="run this instead of a provider of the project, whose rules and hooks hold; split "
+        "into words as by a shell",
     )
     parser.add_argument("--cwd", metavar="DIR", default=".", help="the call's working directory")
     parser.add_argument("--timeout", metavar="S", type=seconds, help="deadline in seconds")
@@ -69,12 +71,17 @@ def main(options: argparse.Namespace) -> int:
 async def _call(options: argparse.Namespace) -> int:
     provider = provider_of(options.operation)
     directory = working_directory(options.cwd)
+    project = configured(directory, os.environ)
     if options.provider is None:
-        project = configured(directory, os.environ)
-        setup = replace(project, providers=tuple(_specs(project, provider)), absent={})
+        spec = _spec(project, provider)
     else:
-        setup = Setup(directory, (ProviderSpec(provider, _command(options.provider)),))
-    setup = replace(setup, timeout_s=options.timeout)
+        guarded = tuple(sorted(project.policy_files))
+        # What is typed is relative to where it is typed.
+        here, command = Path.cwd(), _command(options.provider)
+        spec = ProviderSpec(provider, command, guarded=guarded, directory=here)
+        project = _without(project, provider)
+    hooking = _hooking(project, provider)
+    setup = replace(project, providers=(spec, *hooking), absent={}, timeout_s=options.timeout)
     async with opened(setup) as kernel:
         operation = await kernel.operation(options.operation)
         if options.provider is not None:
@@ -89,11 +96,33 @@ async def _call(options: argparse.Namespace) -> int:
             frontend.close()
 
 
-def _specs(project: Setup, name: str) -> Iterator[ProviderSpec]:
-    """The provider that is called, and those whose hooks have a say in it (K25)."""
-    yield _spec(project, name)
+def _hooking(project: Setup, name: str) -> Iterator[ProviderSpec]:
+    """The providers beside the one that is called whose hooks have a say in it (K25)."""
     hooking = {hook.provider for hook in project.hooks} - {name}
-    yield from (spec for spec in project.providers if spec.name in hooking)
+    return (spec for spec in project.providers if spec.name in hooking)
+
+
+def _without(project: Setup, name: str) -> Setup:
+    """The project without its own provider of a name, of which alone its lock file speaks.
+
+    Its rules and hooks hold for whatever takes the name. Raises UsageError where that provider's
+    hooks have a say, which nobody else may answer.
+    """
+    if any(hook.provider == name for hook in project.hooks):
+        raise UsageError(
+            f"--provider would take the place of provider '{name}', whose hooks of agent.hcl have "
+            "a say in every call; call it by another name, or from another folder"
+        )
+    admit = project.admit
+
+    if admit is None:
+        return project
+    return replace(
+        project,
+        admit=lambda offered, producer: admit(
+            [one for one in offered if one.provider != name], producer
+        ),
+    )
 
 
 def _spec(project: Setup, name: str) -> ProviderSpec:
