@@ -218,6 +218,30 @@ async def test_two_sandboxes_in_one_folder_hold_it_until_the_last_has_ended(
 
 
 @pytest.mark.parametrize("kind", ["bubblewrap"], indirect=True)
+@pytest.mark.parametrize("there", [False, True])
+async def test_what_the_harness_itself_writes_meanwhile_stays(
+    kind: str,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    there: bool,
+) -> None:
+    """An answer for always, given while a command runs."""
+    granted = tmp_path / ".agent/granted.hcl"
+    monkeypatch.setenv("PLUGGABLEHARNESS_GUARDED", json.dumps([str(granted)]))
+    if there:
+        granted.parent.mkdir()
+    os.mkfifo(tmp_path / "go")
+    async with opened(provider, cwd=tmp_path, settings={"sandbox": "workspace"}) as tool:  # noqa: F811
+        waiting = tool.start("bash", command="echo there; read <go; echo x >>.agent/granted.hcl")
+        await waiting.until(lambda event: b"there" in getattr(event, "data", b""))
+        granted.write_text("mine")
+        await asyncio.to_thread((tmp_path / "go").write_text, "go\n")
+        await waiting
+    assert granted.read_text() == "mine"
+    assert sorted(one.name for one in granted.parent.iterdir()) == ["granted.hcl"]
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap"], indirect=True)
 async def test_what_a_killed_sandbox_left_counts_as_nothing_and_is_cleared(
     tool: Tool,  # noqa: F811
     tmp_path: Path,

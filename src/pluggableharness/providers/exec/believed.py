@@ -81,8 +81,8 @@ def by_mounts(folders: Sequence[Path], started: Iterable[Path] = ()) -> Believed
     found = Believed()
     for one in _names(folders, started):
         way = _way(one, folders)
-        if way is None:
-            continue
+        if way is None or not {*found.read_only, *found.absent}.isdisjoint(one.path.parents):
+            continue  # what is in a folder that is mounted can only be somebody else's doing
         found.pinned += way.steps
         status = _status(one.path)
         if way.led_off or (status is not None and stat.S_ISLNK(status.st_mode)):
