@@ -222,7 +222,8 @@ async def test_what_changes_while_it_is_asked_about_is_asked_again(
     assert "somebody else" not in first.message
     assert "somebody else" in second.message
     assert "has changed" in second.message
-    assert result.is_error or target.read_text() == "hello\n"
+    assert "Read it with read_file first" in text(result)
+    assert target.read_text() == "somebody else was here\n"
 
 
 @MODES
