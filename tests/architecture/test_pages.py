@@ -98,9 +98,9 @@ def test_what_help_prints_fits_a_terminal() -> None:
 
 
 def in_source(name: str) -> bool:
-    """Whether a module or a folder of ours ends in that name."""
+    """Whether the path of a module of ours ends in that name."""
     return any(
-        f"/{path.relative_to(ROOT)}".endswith((f"/{name}", f"/{name}.py"))
+        f"/{path.relative_to(ROOT)}".endswith(f"/{name}")
         for folder in ("src", "tests", "bench", "scripts")
         for path in (ROOT / folder).rglob("*")
     )
@@ -112,10 +112,12 @@ def in_source(name: str) -> bool:
 def test_every_module_that_a_note_names_is_there(page: Path) -> None:
     text = page.read_text("utf-8")
     modules = re.findall(r"`([\w/.]+\.py)`", text)
-    for table in re.findall(r"^\| module \|.*?\n\n", text, re.DOTALL | re.MULTILINE):
+    tables = re.findall(r"^\| module of `(.*?/)` (\|.*?\n)\n", text, re.DOTALL | re.MULTILINE)
+    for folder, table in tables:
         for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
-            modules += re.findall(r"`([\w/]+)`", cell)
+            modules += [f"{folder}{name}.py" for name in re.findall(r"`([\w/]+)`", cell)]
     assert [name for name in modules if not in_source(name)] == []
+    assert len(tables) == text.count("\n| module")
 
 
 def test_every_dependency_has_its_reason() -> None:
