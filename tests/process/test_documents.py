@@ -109,7 +109,7 @@ def test_the_notes_of_the_how_to_are_previewed_written_and_read(harness: Harness
     assert "NOTES_TOKEN is not set" in harness.run("call", "notes.load", "name=to-do").stderr
 
 
-@pytest.mark.req("K25", "K26")
+@pytest.mark.req("F2", "K25", "K26")
 @pytest.mark.usefixtures("activated")
 def test_the_audit_that_is_shown_forbids_and_writes_down_what_it_says(harness: Harness) -> None:
     files = {**tried(HOOKS), "notes.txt": "some notes\n"}

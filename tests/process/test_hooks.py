@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from family import LIMIT_S, Watching, Written, calls, failure, kernel, results, says
-from process.harness import Harness
 
 from pluggableharness.kernel.domain.hook import HookMode, HookPoint, Subscription
 from pluggableharness.kernel.domain.message import Message, ModelReply
@@ -250,39 +249,3 @@ async def test_the_audit_example_observes_and_vetoes(tmp_path: Path) -> None:
     assert failure(forbidden).category is ErrorCategory.PERMISSION_DENIED
     assert allowed == Success({"text": "changed"})
     assert [json.loads(line)["operation"] for line in log.read_text().splitlines()] == ["change"]
-
-
-@pytest.mark.req("F2", "K25")
-def test_a_hook_block_of_the_project_subscribes_its_provider(harness: Harness) -> None:
-    (harness.project / "agent.hcl").write_text(
-        f"""
-required_providers {{
-  filesystem = {{ source = "builtin" }}
-  audit      = {{ source = ["{sys.executable}", "{AUDIT}"] }}
-}}
-provider "audit" {{
-  log       = "${{path.root}}/audit.jsonl"
-  protected = ["secrets/"]
-}}
-hook "pre-tool-call" {{
-  provider = "audit"
-  mode     = "veto"
-}}
-hook "post-tool-call" {{
-  provider = "audit"
-  mode     = "observe"
-}}
-"""
-    )
-    (harness.project / "open.txt").write_text("anyone")
-    script = harness.script("""
-messages:
-  - calls:
-      - {tool: filesystem.read_file, arguments: {path: secrets/key}}
-      - {tool: filesystem.read_file, arguments: {path: open.txt}}
-""")
-    done = harness.run("run", "--script", script, "--json")
-    assert done.returncode == 3, done.stderr
-    assert "hook pre-tool-call of audit" in done.stdout
-    written = (harness.project / "audit.jsonl").read_text().splitlines()
-    assert [json.loads(line)["operation"] for line in written] == ["read_file"]
