@@ -36,6 +36,7 @@ from pluggableharness.kernel.domain.outcome import (
     Success,
 )
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
+from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.frontends.looks import UNICODE, Looks
 from pluggableharness.kernel.frontends.terminal import Terminal
@@ -165,11 +166,31 @@ async def test_a_call_that_never_ran_is_denied_not_failed() -> None:
         ]
 
 
-async def test_a_refused_call_is_shown_with_its_reason() -> None:
-    refused = RefusedCall("c", "u", "exec.b\x1bsh", {}, Failure(ErrorCategory.NOT_FOUND, "no such"))
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ({}, ""),
+        ({"path": "a.txt"}, ' {"path": "a.txt"}'),
+        ('{"path": \x1b', ' "{\\"path\\": \\x1b"'),
+    ],
+)
+async def test_a_refused_call_is_shown_with_its_reason(
+    arguments: JsonObject | str, shown: str
+) -> None:
+    failure = Failure(ErrorCategory.NOT_FOUND, "no such")
+    refused = RefusedCall("c", "u", "exec.b\x1bsh", arguments, failure)
     with watched() as terminal:
         await terminal.hear(CallRefused("t1", refused))
-        assert terminal.screen == ['✗ "exec.b\\x1bsh" · refused', "  no such"]
+        assert terminal.screen == [f'✗ "exec.b\\x1bsh"{shown} · refused', "  no such"]
+
+
+async def test_of_a_long_refused_call_the_beginning_is_shown() -> None:
+    failure = Failure(ErrorCategory.NOT_FOUND, "no such")
+    refused = RefusedCall("c", "u", "exec.bsh", {"content": "x" * 500}, failure)
+    with watched() as terminal:
+        await terminal.hear(CallRefused("t1", refused))
+        assert terminal.screen[0].startswith('✗ exec.bsh {"content": "xxx')
+        assert terminal.screen[0].endswith("x… · refused")
 
 
 @pytest.mark.req("K32")

@@ -26,6 +26,11 @@ class Success:
 
     payload: JsonObject
 
+    @property
+    def went_well(self) -> bool:
+        """Whether the program that it tells of, if any, ended with 0; else it is a result too."""
+        return self.payload.get("exit_code", 0) == 0
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

@@ -11,7 +11,7 @@ from pluggableharness.kernel.frontends.lines import fold
 from pluggableharness.kernel.frontends.looks import Looks
 from pluggableharness.kernel.frontends.payloads import in_order
 from pluggableharness.kernel.frontends.text import clipped, live, nameable, shown
-from pluggableharness.kernel.frontends.words import brief, counted, cut, facts, glimpse
+from pluggableharness.kernel.frontends.words import brief, counted, cut, facts, glimpse, value_line
 
 _MESSAGE_HEAD, _MESSAGE_TAIL = 12, 4
 _MOST_CAME = 120
@@ -48,8 +48,15 @@ def ending(
 def refusal(refused: RefusedCall, looks: Looks, width: int) -> list[Text]:
     """A proposed call that did not become one."""
     line = _named(looks.glyphs.failed, "error", nameable(refused.name), looks)
-    line.append(f" {looks.glyphs.dot} refused", "error")
-    return [*fold(line, width), *message_lines(refused.failure.message, looks, width)]
+    tail = Text(f" {looks.glyphs.dot} refused", "error")
+    room = min(width - line.cell_len - tail.cell_len - 1, _MOST_CAME)
+    if refused.arguments and room > len(looks.glyphs.ellipsis):
+        written = value_line(refused.arguments, looks.encoding)
+        line.append(f" {cut(written, room, looks.glyphs.ellipsis)}")
+    return [
+        *fold(line.append_text(tail), width),
+        *message_lines(refused.failure.message, looks, width),
+    ]
 
 
 def message_lines(message: str, looks: Looks, width: int) -> list[Text]:
@@ -91,8 +98,11 @@ def _verdict(outcome: Outcome, looks: Looks, *, sent: bool) -> tuple[str, str, l
     """The sign, the style and the words for how a call ended."""
     match outcome:
         case Success():
-            well = outcome.payload.get("exit_code", 0) == 0
-            sign = (looks.glyphs.done, "success") if well else (looks.glyphs.failed, "warning")
+            sign = (
+                (looks.glyphs.done, "success")
+                if outcome.went_well
+                else (looks.glyphs.failed, "warning")
+            )
             return (*sign, facts(outcome.payload))
         case Failure():
             style = "warning" if outcome.category is ErrorCategory.CANCELLED else "error"
