@@ -54,6 +54,26 @@ def test_what_a_command_may_leave_in_a_new_repository_the_kernel_takes_for_harml
     assert suspicious == []
 
 
+plain = {
+    "core": ["repositoryformatversion = 0", "filemode = true", "bare=false", "symlinks = false"],
+    "init": ["defaultBranch = main"],
+    "user": ["name = Ann", 'name = "Ann ; B"', "email = a@b"],
+    'remote "a"': ["url = git@host:a.git", "fetch = +refs/heads/*:refs/remotes/a/*"],
+    'branch "a/b"': ["remote = a", "merge = refs/heads/b", "rebase = true"],
+}
+plain_sections = st.sampled_from(sorted(plain)).flatmap(
+    lambda name: st.lists(st.sampled_from([*plain[name], "", "# x"]), max_size=4).map(
+        lambda settings: "\n\t".join([f"[{name}]", *settings])
+    )
+)
+
+
+@pytest.mark.req("C14")
+@given(st.lists(plain_sections, max_size=5).map("\n".join))
+def test_what_is_known_to_be_harmless_stays_as_it_was_written(text: str) -> None:
+    assert plain_lines(text) == text
+
+
 @pytest.mark.req("C14")
 def test_what_git_itself_writes_into_a_new_repository_stays() -> None:
     text = (
