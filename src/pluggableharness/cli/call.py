@@ -14,7 +14,7 @@ from pluggableharness.cli.exits import DENIED, DONE, FAILED
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.loaded import loaded_spec, provider_of
 from pluggableharness.cli.numbers import seconds
-from pluggableharness.cli.places import working_directory
+from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success

@@ -14,7 +14,7 @@ from pluggableharness.cli.complaining import told
 from pluggableharness.cli.exits import DONE, FAILED
 from pluggableharness.cli.hanging import hanging
 from pluggableharness.cli.interrupts import run_until_done
-from pluggableharness.cli.places import working_directory
+from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.errors import HarnessError
 from pluggableharness.kernel.kernel import opened

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
-from pluggableharness.cli.places import working_directory
+from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE
 from pluggableharness.kernel.kernel import opened

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.choosing import Choosing
+from pluggableharness.cli.finding import find_log
 from pluggableharness.cli.policy.explaining import explained
-from pluggableharness.cli.sessions.finding import find_log
 from pluggableharness.cli.tools import first_sentence
 from pluggableharness.kernel.domain.errors import HarnessError, UsageError
 from pluggableharness.kernel.frontends.meter import dollars

@@ -13,7 +13,7 @@ from typing import TypeVar
 from pluggableharness.cli.choosing import named
 from pluggableharness.cli.exits import BOUNDED, DENIED, DONE, FAILED
 from pluggableharness.cli.kernel_log import log_drawn_by
-from pluggableharness.cli.places import working_directory
+from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus

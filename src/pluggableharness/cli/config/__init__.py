@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pluggableharness.cli.complaining import complain, told
 from pluggableharness.cli.exits import DONE, USAGE
-from pluggableharness.cli.places import working_directory
+from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.config.config import Config
 from pluggableharness.kernel.config.known import built_in
 from pluggableharness.kernel.config.load import FILE_NAME, find

@@ -5,8 +5,8 @@ import sys
 
 from pluggableharness.cli.complaining import whole
 from pluggableharness.cli.exits import DENIED, DONE
-from pluggableharness.cli.places import working_directory
-from pluggableharness.cli.sessions.reporting import reported
+from pluggableharness.cli.reporting import reported
+from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.config.load import find
 from pluggableharness.kernel.configured import granted_file
 

@@ -9,7 +9,7 @@ from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.interrupts import run_until_done
 from pluggableharness.cli.loaded import loaded_spec, provider_of
-from pluggableharness.cli.places import working_directory
+from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.errors import UsageError

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pluggableharness.cli.exits import DONE, FAILED
-from pluggableharness.cli.places import working_directory
-from pluggableharness.cli.sessions.finding import find_log
-from pluggableharness.cli.sessions.reporting import reported
+from pluggableharness.cli.finding import find_log
+from pluggableharness.cli.reporting import reported
+from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.codec.record import read_call, read_plan
 from pluggableharness.kernel.codec.record_facts import read_decision
 from pluggableharness.kernel.codec.record_messages import read_message

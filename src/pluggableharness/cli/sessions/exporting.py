@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DONE
-from pluggableharness.cli.sessions.finding import find_log
-from pluggableharness.cli.sessions.reporting import reported
+from pluggableharness.cli.finding import find_log
+from pluggableharness.cli.reporting import reported
 from pluggableharness.cli.sessions.telling import RecordedClock, tell
 from pluggableharness.kernel.frontends.markdown_page import MarkdownPage
 from pluggableharness.kernel.frontends.outlet import Outlet

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from pluggableharness.cli.exits import DONE
-from pluggableharness.cli.sessions.reporting import reported
+from pluggableharness.cli.reporting import reported
 from pluggableharness.kernel.frontends.text import shown
 from pluggableharness.kernel.store.index import Summary, summaries
 from pluggableharness.kernel.store.location import sessions_directory

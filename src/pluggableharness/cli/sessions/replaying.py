@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 from pluggableharness.cli.exits import DONE
-from pluggableharness.cli.sessions.finding import find_log
-from pluggableharness.cli.sessions.reporting import reported
+from pluggableharness.cli.finding import find_log
+from pluggableharness.cli.reporting import reported
 from pluggableharness.cli.sessions.telling import RecordedClock, tell, typed_at
 from pluggableharness.kernel.frontends.json_lines import JsonLines
 from pluggableharness.kernel.frontends.terminal import Terminal

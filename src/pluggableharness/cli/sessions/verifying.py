@@ -5,8 +5,8 @@ import sys
 
 from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DONE, FAILED
-from pluggableharness.cli.sessions.finding import find_log
-from pluggableharness.cli.sessions.reporting import reported
+from pluggableharness.cli.finding import find_log
+from pluggableharness.cli.reporting import reported
 from pluggableharness.kernel.store.reading import verify
 
 
