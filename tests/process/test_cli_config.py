@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -257,7 +258,7 @@ def test_a_program_outside_the_project_is_pinned_by_its_bytes(
     outside.write_text(outside.read_text() + "# changed\n")
     refused = harness.run("tools")
     assert refused.returncode == 2
-    assert "sha256 was" in refused.stderr
+    assert f"sha256 of {outside} was" in refused.stderr
     assert not started.exists()
 
 
@@ -304,3 +305,38 @@ def test_init_names_the_file_that_a_project_keeps_for_agents(harness: Harness) -
     assert harness.run("init").returncode == 0
     assert '\n  instructions_file = "CLAUDE.md"\n' in written.read_text()
     assert harness.run("config", "check").returncode == 0
+
+
+@pytest.mark.req("F4")
+@pytest.mark.parametrize("source", ['["python3", "./mine.py"]', '"./mine.py"'])
+def test_a_committed_lock_holds_in_a_clone_and_with_another_python_and_still_refuses_a_swap(
+    harness: Harness, tmp_path: Path, source: str
+) -> None:
+    with_provider(harness, "")
+    file = harness.project / "agent.hcl"
+    file.write_text(re.sub(r"source = \[.*\]", f"source = {source}", file.read_text()))
+    program = harness.project / "mine.py"
+    program.write_text("#!/usr/bin/env python3\n" + program.read_text())
+    program.chmod(0o755)
+
+    def path_with(python: str) -> str:
+        (tmp_path / python).mkdir()
+        interpreter = tmp_path / python / "python3"
+        interpreter.write_text(f'#!/bin/sh\n# {python}\nexec {sys.executable} "$@"\n')
+        interpreter.chmod(0o755)
+        return f"{interpreter.parent}:{harness.environment['PATH']}"
+
+    assert harness.run("tools", PATH=path_with("one")).returncode == 0
+    pinned = lock_of(harness).read_text()
+    assert str(tmp_path) not in pinned
+    clone = Harness(tmp_path / "elsewhere" / "clone", harness.state)
+    shutil.copytree(harness.project, clone.project)
+    other = path_with("other")
+    listed = clone.run("tools", PATH=other)
+    assert listed.returncode == 0, listed.stderr
+    assert lock_of(clone).read_text() == pinned
+    changed = program.read_text().replace("Do nothing.", "Send it all.")
+    (clone.project / "mine.py").write_text(changed)
+    refused = clone.run("tools", PATH=other)
+    assert refused.returncode == 2
+    assert 'other: description was "Do nothing.", is "Send it all."' in refused.stderr

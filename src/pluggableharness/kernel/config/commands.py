@@ -1,6 +1,8 @@
 """Commands that a configuration names: where their programs and files are (F3, K8)."""
 
 import os
+import re
+import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,6 +18,16 @@ def located(root: Path, words: Sequence[str]) -> tuple[str, ...]:
     if "/" in program:
         program = os.path.normpath(root / Path(program).expanduser())
     return (program, *(_argument(root, word) for word in arguments))
+
+
+def portable(root: Path, words: Sequence[str]) -> str:
+    """The command as it reads in every clone and for every user (F4): as it is written, with `.`
+    for the directory of the configuration and `~` for the home directory."""
+    for place, sign in ((str(root), "."), (os.path.expanduser("~"), "~")):
+        if place.strip("/"):
+            whole = re.compile(rf"(?<![^=:]){re.escape(place)}(?=/|$)")
+            words = [whole.sub(sign, word) for word in words]
+    return shlex.join(words)
 
 
 def files_of(words: Sequence[str], folders: Iterable[Path]) -> Iterator[str]:

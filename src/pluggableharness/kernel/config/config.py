@@ -27,13 +27,15 @@ class Origin:
     """A provider's source.
 
     `command` is what an EXECUTABLE is started with, the program as an absolute path unless it
-    is to be found by PATH; `module` what a PYTHON one runs. An ANNOUNCED one is found by its
-    name among the entry points of installed packages. An MCP server has a `command` or an
-    `address`, the latter with the name of the variable that holds its token, if it wants one.
+    is to be found by PATH, and `portable` the same without a place of this machine; `module` what
+    a PYTHON one runs. An ANNOUNCED one is found by its name among the entry points of installed
+    packages. An MCP server has a `command` or an `address`, the latter with the name of the
+    variable that holds its token, if it wants one.
     """
 
     kind: OriginKind
     command: tuple[str, ...] = ()
+    portable: str = field(default="", compare=False)
     module: str = ""
     address: str = ""
     token_variable: str = ""

@@ -5,8 +5,10 @@ Nothing is started and nothing of it imported.
 
 import hashlib
 import json
+import os
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pluggableharness.kernel.config.config import OriginKind, ProviderConfig
 from pluggableharness.kernel.config.lock import Identity
 from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.policy.shell.programs import interprets
 from pluggableharness.kernel.schema.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -58,15 +61,32 @@ def _executable(provider: ProviderConfig, root: Path) -> Found:
     path = shutil.which(program)
     if path is None:
         raise UsageError(f"{provider.place}: provider {provider.name}: there is no {program} here")
-    pinned = [path, *(one for one in arguments if one.startswith("/") and Path(one).is_file())]
+    files = list(filter(os.path.isfile, (os.path.join(root, one) for one in arguments)))
+    if not _is_interpreter(program, arguments, root):
+        files.insert(0, path)
+    # Inside the project a program changes as people work on it: there its schema is the pin.
+    project = root.resolve()
+    outside = tuple(one for one in files if not Path(one).resolve().is_relative_to(project))
     sums = hashlib.sha256()
-    outside = [file for file in pinned if not Path(file).resolve().is_relative_to(root.resolve())]
     for file in outside:
         sums.update(_file_digest(file, provider))
-    # Inside the project a program changes as people work on it: there its schema is the pin.
-    return Found(
-        (path, *arguments),
-        Identity(" ".join(provider.origin.command), sha256=sums.hexdigest() if outside else ""),
+    sha256 = sums.hexdigest() if outside else ""
+    identity = Identity(provider.origin.portable, sha256=sha256, files=outside)
+    return Found((path, *arguments), identity)
+
+
+def _is_interpreter(program: str, arguments: Sequence[str], root: Path) -> bool:
+    """Whether a program is an interpreter of the machine, or of the project's environment, that
+    runs the file which is its first word.
+
+    That file is then the provider. Its interpreter is another on every machine and after every
+    update; one outside by its path is the very one that was chosen.
+    """
+    file = next((one for one in arguments if not one.startswith("-")), "")
+    return (
+        ("/" not in program or Path(program).is_relative_to(root))
+        and interprets(os.path.basename(program))
+        and os.path.isfile(os.path.join(root, file))
     )
 
 
@@ -78,8 +98,8 @@ def _mcp(provider: ProviderConfig, root: Path) -> Found:
         identity = Identity(f"mcp {origin.address}")
     else:
         found = _executable(provider, root)
-        source = f"mcp {' '.join(origin.command)}"
-        command, identity = found.command, replace(found.identity, source=source)
+        command = found.command
+        identity = replace(found.identity, source=f"mcp {origin.portable}")
     variables = (*provider.environment, *filter(None, (origin.token_variable,)))
     server = {
         "name": provider.name,
@@ -138,11 +158,18 @@ def _python(module: str) -> tuple[str, ...]:
 
 
 def _distributed(source: str, distribution: "Distribution") -> Identity:
-    """The identity of an installed distribution: its list of files with their digests."""
+    """The identity of an installed distribution: its list of files with their digests.
+
+    Files outside of the folder of packages are left out: an installer writes the place of its
+    Python into scripts. One that is worked on where it lies has no list but of that place.
+    """
+    url = json.loads(distribution.read_text("direct_url.json") or "{}")
+    if url.get("dir_info", {}).get("editable"):
+        return Identity(source, distribution.version)
     listed = sorted(
         f"{file} {file.hash.value if file.hash else ''}"
         for file in distribution.files or ()
-        if file.suffix != ".pyc" and not file.match("*.dist-info/*")
+        if file.suffix != ".pyc" and file.parts[0] != ".." and not file.match("*.dist-info/*")
     )
     sums = hashlib.sha256("\n".join(listed).encode()).hexdigest()
     return Identity(source, distribution.version, sums)

@@ -36,13 +36,15 @@ _SHOWN: Final = 160
 class Identity:
     """What is to be run, known before it is: where from, and the SHA-256 of its files.
 
-    `version` is that of the installed distribution. "" stands for what is not known, or, as the
-    digest of a program inside the project, not pinned.
+    The same wherever the same provider is: nothing of it is a place on a machine. `version` is that
+    of the installed distribution, or "". `sha256` is "" where only declarations are pinned;
+    `files` are those of programs that it is of, for messages.
     """
 
     source: str
     version: str = ""
     sha256: str = ""
+    files: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +70,14 @@ def pinned_digests(lock: Lock) -> dict[str, str]:
 
 def identity_differences(pin: Pin, now: Identity) -> Iterator[str]:
     """How what is to be run differs from what was accepted, a line each."""
-    for what in ("source", "version", "sha256"):
-        was, is_now = getattr(pin.identity, what), getattr(now, what)
-        if was != is_now:
-            yield f"{what} was {was or 'unknown'}, is {is_now or 'unknown'}"
+    was = pin.identity
+    if was.source != now.source:
+        yield f"source was {was.source}, is {now.source}"
+    if was.version != now.version:
+        yield f"version was {was.version or 'unknown'}, is {now.version or 'unknown'}"
+    if was.sha256 != now.sha256:
+        of = f" of {', '.join(now.files)}" if now.files else ""
+        yield f"sha256{of} was {was.sha256 or 'not pinned'}, is {now.sha256 or 'not pinned'}"
 
 
 def operation_differences(pin: Pin, now: Mapping[str, str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from pluggableharness.kernel.config.commands import command_problem, located
+from pluggableharness.kernel.config.commands import command_problem, located, portable
 from pluggableharness.kernel.config.config import Origin, OriginKind
 from pluggableharness.kernel.config.reading import Fields, Reading, is_address
 from pluggableharness.kernel.config.source import Span
@@ -65,7 +65,7 @@ def _started(reading: Reading, root: Path, command: Json, span: Span) -> Origin 
     if problem:
         reading.wrong(span, problem)
         return None
-    return Origin(OriginKind.MCP, located(root, texts))
+    return Origin(OriginKind.MCP, located(root, texts), portable(root, texts))
 
 
 def overrides(fields: Fields) -> dict[str, dict[str, str]]:

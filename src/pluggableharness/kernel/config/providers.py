@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from pluggableharness.kernel.config.commands import command_problem, located
+from pluggableharness.kernel.config.commands import command_problem, located, portable
 from pluggableharness.kernel.config.config import Known, Origin, OriginKind, ProviderConfig
 from pluggableharness.kernel.config.mcp_source import ATTRIBUTES as MCP_ATTRIBUTES
 from pluggableharness.kernel.config.mcp_source import mcp_origin
@@ -147,7 +147,8 @@ class Providers:
         if problem:
             self._reading.wrong(span, problem)
             return None
-        return Origin(OriginKind.EXECUTABLE, located(self._root, words))
+        root = self._root
+        return Origin(OriginKind.EXECUTABLE, located(root, words), portable(root, words))
 
     def _provider(
         self, name: str, origin: Origin, version: str, span: Span, block: Block | None

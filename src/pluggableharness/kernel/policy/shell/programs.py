@@ -92,6 +92,11 @@ def runs_anything(program: str) -> bool:
     )
 
 
+def interprets(program: str) -> bool:
+    """Whether a program is a shell or an interpreter: it runs the file that it is given."""
+    return _stem(_base(program)) in SHELLS | INTERPRETERS.keys()
+
+
 def needs_subcommand(program: str) -> bool:
     """Whether only the subcommand says what a program does, as with git (K10)."""
     base = _base(program)
