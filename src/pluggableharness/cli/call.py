@@ -114,7 +114,6 @@ def _without(project: Setup, name: str) -> Setup:
             "a say in every call; call it by another name, or from another folder"
         )
     admit = project.admit
-
     if admit is None:
         return project
     return replace(
