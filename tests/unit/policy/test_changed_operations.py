@@ -1,9 +1,5 @@
 """A standing approval is for an operation as it was declared, and for no other (F4)."""
 
-import fcntl
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +9,7 @@ from unit.config.grants import granted_in
 from unit.planning.doubles import call, operation
 
 from pluggableharness.kernel.config.declaration import operation_digest
+from pluggableharness.kernel.config.given import Given
 from pluggableharness.kernel.config.granted import GrantedFile
 from pluggableharness.kernel.domain.errors import GrantNotKept, UsageError
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk, Schema, SchemaType
@@ -59,17 +56,6 @@ def judged(granted: GrantedFile, of: Operation, terms: Terms = PERSON) -> Verdic
 def voided(granted: GrantedFile, of: Operation, change: str) -> tuple[str, ...]:
     name = of.full_name
     return granted.void_changed({name: operation_digest(of)}, {name: change})
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """The folder as another process holds it while it writes."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        os.close(descriptor)
 
 
 @pytest.mark.req("F4", "K10")
@@ -220,7 +206,9 @@ def test_explain_names_the_approval_that_lapsed(granted: GrantedFile) -> None:
 def test_of_two_harnesses_that_write_at_once_none_loses_its_rule(granted: GrantedFile) -> None:
     always(granted, SEND)
     before = granted.path.read_text()
-    with locked(granted.path.parent), pytest.raises(GrantNotKept, match="another harness"):
+    project = granted.path.parents[1]
+    another = Given(project.with_name("state"), project)
+    with another.alone(), pytest.raises(GrantNotKept, match="another process"):
         always(granted, CHANGED)
     assert granted.path.read_text() == before
     always(granted, CHANGED)
