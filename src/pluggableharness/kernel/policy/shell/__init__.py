@@ -15,6 +15,7 @@ To be read in this order, in which each imports only what stands above it:
     programs                    what one command does by its own words: looks all that up
     view                        what a line runs, writes and reads: gathers it
     supposed                    what it may run beside that, for rules that forbid
+    subcommands                 which first words say what a program does, for grants
 """
 
 from pluggableharness.kernel.policy.shell.supposed import supposed
