@@ -40,25 +40,20 @@ from pluggableharness.kernel.domain.verdict import Decision
 from pluggableharness.kernel.frontends.activity import Activity
 from pluggableharness.kernel.frontends.child_lines import child_lines
 from pluggableharness.kernel.frontends.dialogue import Dialogue
-from pluggableharness.kernel.frontends.drawing import Drawing
 from pluggableharness.kernel.frontends.editing import Editing
 from pluggableharness.kernel.frontends.endings import refusal
 from pluggableharness.kernel.frontends.interview import Interview
 from pluggableharness.kernel.frontends.keys import Keys
-from pluggableharness.kernel.frontends.lines import WordWrap, boxed, columns, fold
+from pluggableharness.kernel.frontends.lines import WordWrap, columns, fold
 from pluggableharness.kernel.frontends.looks import Looks
 from pluggableharness.kernel.frontends.meter import spent_words
 from pluggableharness.kernel.frontends.outlet import Outlet
+from pluggableharness.kernel.frontends.plan_lines import allowed_lines, overview_lines
 from pluggableharness.kernel.frontends.prose import Prose
-from pluggableharness.kernel.frontends.question import (
-    Question,
-    item_lines,
-    risk_text,
-    title_of,
-)
+from pluggableharness.kernel.frontends.question import Question
 from pluggableharness.kernel.frontends.screen import Screen
 from pluggableharness.kernel.frontends.text import live, shown
-from pluggableharness.kernel.frontends.words import brief, counted, cut, duration
+from pluggableharness.kernel.frontends.words import counted, duration
 
 _SCRIPT = "script"
 """The name of a model that says no more than is written, so that few want to go on with it."""
@@ -310,41 +305,18 @@ class Terminal:
 
     def _plan(self, plan: Plan) -> None:
         """Several items at a glance, when any will be asked; and what runs without being asked."""
-        count = len(plan.items)
+        looks, width, count = self._screen.looks, self._screen.width, len(plan.items)
         if count > 1:
             for number, item in enumerate(plan.items, 1):
                 self._places[item.id] = f"{number} of {count}"
             if any(item.verdict.decision is Decision.ASK for item in plan.items):
-                self._overview(plan)
+                self._enter("plan")
+                self._screen.lines(overview_lines(plan, looks, width))
         for item in plan.items:
             if item.verdict.decision is Decision.ALLOW and item.preview is not None:
-                self._allowed(item)
-
-    def _overview(self, plan: Plan) -> None:
-        self._enter("plan")
-        looks = self._screen.looks
-        rows = [
-            [
-                Text(f"{number}", "faint"),
-                risk_text(item.call.operation.risk),
-                Text(shown(item.call.operation.full_name, looks.encoding), "bold"),
-                Text(item.verdict.decision.value, "faint"),
-                Text(brief(item.call, looks.glyphs.ellipsis, looks.encoding)),
-            ]
-            for number, item in enumerate(plan.items, 1)
-        ]
-        taken = sum(max(row[i].cell_len + 2 for row in rows) for i in range(4))
-        for row in rows:
-            row[4] = Text(cut(row[4].plain, self._screen.width - taken, looks.glyphs.ellipsis))
-        self._screen.lines([Text("plan", "faint"), *columns(rows, self._screen.width)])
-
-    def _allowed(self, item: PlanItem) -> None:
-        self._enter("plan", apart=True)
-        looks = self._screen.looks
-        body = item_lines(Drawing(looks, self._screen.width - 2), item)
-        by = f"allowed by {shown(item.verdict.decided_by, looks.encoding)}"
-        title = title_of(item, looks, self._places.get(item.id, ""), by)
-        self._screen.lines(boxed(title, body, looks))
+                self._enter("plan", apart=True)
+                place = self._places.get(item.id, "")
+                self._screen.lines(allowed_lines(item, place, looks, width))
 
     def _end(self, news: SessionEnded) -> None:
         self._calls += self._activity.broken_off()
