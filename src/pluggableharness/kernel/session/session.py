@@ -117,6 +117,44 @@ class Session:
             return self.offered
         return tuple(one for one in self.offered if one.kind is not Kind.RESOURCE)
 
+    @property
+    def denied(self) -> bool:
+        """Whether policy or a person denied any call of it."""
+        outcomes = [
+            block.outcome
+            for message in self.history
+            for block in message.blocks
+            if isinstance(block, ToolResult)
+        ]
+        return any(was_denied(outcome) for outcome in outcomes)
+
+    async def start(self, prompt: str) -> None:
+        """Begin: everything that comes before the first turn. Raises ModelFailed, RecordFailed.
+
+        This and `finish` are for `OutsideCalls`, whose turns a program takes and no model.
+        """
+        self.spending.start()
+        model = self.ports.model.name
+        self.record.started(self.working_directory, model)
+        started = SessionStarted(self.id, self.working_directory, model)
+        await self.ports.frontend.hear(started)
+        await self._warn()
+        await self._ask_leave()
+        await self._say(prompt)
+
+    async def finish(
+        self, status: SessionStatus, reason: str = "", final_text: str = ""
+    ) -> SessionEnd:
+        """File the end and tell it. Raises RecordFailed."""
+        end = SessionEnd(self.id, status, reason, final_text)
+        self.record.ended(end)
+        await self.record.durable()
+        await self.ports.hooks.run(AtSessionEnd(self.id, status))
+        await self.record.durable()
+        self.spending.stop()
+        await self.ports.frontend.hear(SessionEnded(end, self.record.head))
+        return end
+
     def _nothing_past(self) -> Past:
         return Past({one.full_name for one in self.offered if one.kind is Kind.INTERACTIVE})
 
@@ -161,28 +199,6 @@ class Session:
         self.spending.stop()
         end = SessionEnd(self.id, SessionStatus.FAILED, str(failed))
         await self.ports.frontend.hear(SessionEnded(end, self.record.head))
-
-    @property
-    def denied(self) -> bool:
-        """Whether policy or a person denied any call of it."""
-        outcomes = [
-            block.outcome
-            for message in self.history
-            for block in message.blocks
-            if isinstance(block, ToolResult)
-        ]
-        return any(was_denied(outcome) for outcome in outcomes)
-
-    async def start(self, prompt: str) -> None:
-        """Begin: everything that comes before the first turn. Raises ModelFailed, RecordFailed."""
-        self.spending.start()
-        model = self.ports.model.name
-        self.record.started(self.working_directory, model)
-        started = SessionStarted(self.id, self.working_directory, model)
-        await self.ports.frontend.hear(started)
-        await self._warn()
-        await self._ask_leave()
-        await self._say(prompt)
 
     async def _warn(self) -> None:
         """Tell what was amiss when the session was opened, once."""
@@ -286,19 +302,6 @@ class Session:
         turn = await run_turn(self.ports, context, self.history, ())
         self._bounded = stop.status
         return await self.finish(stop.status, stop.reason, turn.message.text)
-
-    async def finish(
-        self, status: SessionStatus, reason: str = "", final_text: str = ""
-    ) -> SessionEnd:
-        """File the end and tell it. Raises RecordFailed."""
-        end = SessionEnd(self.id, status, reason, final_text)
-        self.record.ended(end)
-        await self.record.durable()
-        await self.ports.hooks.run(AtSessionEnd(self.id, status))
-        await self.record.durable()
-        self.spending.stop()
-        await self.ports.frontend.hear(SessionEnded(end, self.record.head))
-        return end
 
 
 def _final_text(final: Success) -> str:
