@@ -1,5 +1,6 @@
 """What is asked at the gate as an MCP elicitation, and its result as an answer (K10, K35)."""
 
+from enum import StrEnum
 from typing import Final
 
 from mcp_types import ElicitRequest, ElicitRequestFormParams, ElicitResult
@@ -11,9 +12,12 @@ from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.frontends.text import shown
 from pluggableharness.kernel.frontends.words import value_line
 
-_ALLOW: Final = "allow"
-_FOR_SESSION: Final = "allow for this session"
-_DENY: Final = "deny"
+
+class _Choice(StrEnum):
+    ALLOW = "allow"
+    FOR_SESSION = "allow for this session"
+    DENY = "deny"
+
 
 _WIDTH: Final = 100
 _MOST_LINES: Final = 400
@@ -28,15 +32,15 @@ _FIELDS: Final = {
 
 def question(item: PlanItem, changed: str) -> ElicitRequest:
     """A plan item as a form: what would be shown at a terminal, and what may be answered."""
-    choices = [_ALLOW, *([_FOR_SESSION] if item.scopes else []), _DENY]
-    held = f" '{_FOR_SESSION}' covers: {item.scopes[0].covers}" if item.scopes else ""
+    choices = [one.value for one in _Choice if one is not _Choice.FOR_SESSION or item.scopes]
+    held = f" '{_Choice.FOR_SESSION}' covers: {item.scopes[0].covers}" if item.scopes else ""
     return _form(
         _message(item, changed),
         {
             "decision": {
                 "type": "string",
                 "enum": choices,
-                "description": f"'{_ALLOW}' runs it once, exactly as shown.{held}",
+                "description": f"'{_Choice.ALLOW}' runs it once, exactly as shown.{held}",
             },
             "reason": {"type": "string", "description": "Why, for the model to read. Optional."},
         },
@@ -52,11 +56,11 @@ def answer(item: PlanItem, result: ElicitResult) -> Answer:
     content = result.content or {}
     reason = str(content.get("reason") or "")
     match content.get("decision"):
-        case "allow":
+        case _Choice.ALLOW:
             return Answer(True, reason)
-        case "allow for this session" if item.scopes:
+        case _Choice.FOR_SESSION if item.scopes:
             return Answer(True, reason, lasting=Lasting.SESSION, scope=item.scopes[0])
-        case "deny":
+        case _Choice.DENY:
             return Answer(False, reason)
         case other:
             return Answer(False, f"the client's answer was none: {other!r}")
