@@ -21,9 +21,9 @@ from rogue_host import (
 
 from pluggableharness.kernel.domain.outcome import Failure, Success
 from pluggableharness.kernel.plugins.launch import launch
-from pluggableharness.kernel.plugins.meeting import MeetingPlace
 from pluggableharness.kernel.plugins.process import start_provider
 from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.private import PrivateDirectory
 from pluggableharness.wire import tool_pb2
 from pluggableharness.wire.handshake import MAX_LINE_BYTES
 
@@ -95,7 +95,7 @@ async def test_a_failed_start_tells_its_cause_and_leaves_nothing(
 @pytest.mark.req("K15")
 @pytest.mark.parametrize("steps", [1, 2, 3, 20])
 async def test_a_cancelled_start_leaves_nothing(steps: int, shared_directory: Path) -> None:
-    starting = asyncio.create_task(launch(command("sleep", seconds(1018)), MeetingPlace()))
+    starting = asyncio.create_task(launch(command("sleep", seconds(1018)), PrivateDirectory()))
     for _ in range(steps):
         await asyncio.sleep(0)
     # Without a step of the loop: a process that has just begun still bears its parent's name.

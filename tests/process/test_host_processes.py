@@ -26,8 +26,8 @@ from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Succe
 from pluggableharness.kernel.domain.render import TextNode
 from pluggableharness.kernel.plugins import seat, supervisor
 from pluggableharness.kernel.plugins.errors import ProviderLoadError
-from pluggableharness.kernel.plugins.meeting import clear_abandoned
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
+from pluggableharness.kernel.private import clear_abandoned
 from pluggableharness.wire import tool_pb2
 
 pytestmark = pytest.mark.usefixtures("shared_directory")

@@ -5,12 +5,15 @@ The editors are small scripts at a real terminal.
 
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from process_tree import alive, eventually
 from unit.frontends.person import EDIT_ONCE, PROMPT, Person
+
+from pluggableharness.kernel import private
 
 COMMAND = """{"command": "first\\nsecond 'x' \\"y\\"\\n", "timeout_s": 5}"""
 
@@ -196,3 +199,21 @@ def test_without_an_editor_that_fits_one_line_is_edited(
 ) -> None:
     person = begin("", **environment)
     person.sees("these are the arguments that the call has" if used else "NAME=VALUE")
+
+
+@pytest.mark.req("K10")
+def test_what_a_killed_harness_left_of_the_arguments_goes_at_the_next_start(
+    begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin('ls "$file" > new; mv new there; kill -KILL $PPID')
+    eventually((tmp_path / "there").exists, "the editor is opened")
+    left = Path((tmp_path / "there").read_text().strip())
+    assert left.is_relative_to(tmp_path / "tmp") and left.exists()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+
+    def cleared() -> bool:
+        private.clear_abandoned.__wrapped__()
+        return not left.exists()
+
+    eventually(cleared, "what it left is cleared")
+    assert left_behind(tmp_path) == []

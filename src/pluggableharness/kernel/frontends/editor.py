@@ -1,21 +1,20 @@
 """A person's own editor, on a private file, with the terminal lent to it (K10).
 
-While it runs it is the one to hear the interrupt key. However it ends, the file is removed and
-the terminal's mode is what it was.
+While it runs it is the one to hear the interrupt key. However it ends, the file is removed, by the
+next harness if this one was killed, and the terminal's mode is what it was.
 """
 
 import asyncio
 import os
 import shlex
-import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from pluggableharness.kernel.frontends.leaving import undone
+from pluggableharness.kernel.private import PrivateDirectory
 from pluggableharness.kernel.regular import opened
 
 _FILE = "arguments.toml"
@@ -50,11 +49,11 @@ async def edited(text: str, environ: Mapping[str, str], terminal: int) -> str:
     editor = editor_of(environ)
     try:
         command = shlex.split(editor)
-        directory = tempfile.mkdtemp(prefix="harness-")  # for its owner alone
+        directory = PrivateDirectory(longest=None)
     except (ValueError, OSError) as error:
         raise NotEdited(f"{editor}: {error}") from error
-    with undone(lambda: shutil.rmtree(directory, ignore_errors=True)):
-        path = os.path.join(directory, _FILE)
+    with undone(directory.remove):
+        path = os.path.join(directory.path, _FILE)
         try:
             with open(path, "x", encoding="utf-8") as file:
                 file.write(text)

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from pluggableharness import guard
 from pluggableharness.kernel.plugins.life import Life, told
-from pluggableharness.kernel.plugins.meeting import MeetingPlace, clear_abandoned
 from pluggableharness.kernel.plugins.output import FirstLine, PipeReader
 from pluggableharness.kernel.plugins.spec import ProviderSpec
+from pluggableharness.kernel.private import PrivateDirectory, clear_abandoned
 from pluggableharness.wire.handshake import (
     GUARDED_VARIABLE,
     Handshake,
@@ -44,7 +44,7 @@ class StartFailed(Exception):
 class Launched:
     """A process that has said where it listens, and the place that it shares with us."""
 
-    def __init__(self, life: Life, place: MeetingPlace, stdout: PipeReader) -> None:
+    def __init__(self, life: Life, place: PrivateDirectory, stdout: PipeReader) -> None:
         self.life = life
         self._place = place
         self.handshake = Handshake(Network.UNIX, "/")
@@ -58,7 +58,7 @@ class Launched:
 
 
 async def launch(
-    spec: ProviderSpec, place: MeetingPlace, timeout_s: float = HANDSHAKE_S
+    spec: ProviderSpec, place: PrivateDirectory, timeout_s: float = HANDSHAKE_S
 ) -> Launched:
     """Start a provider and wait for its handshake (K15); the place is its own from here on.
 
@@ -79,7 +79,7 @@ async def launch(
     return launched
 
 
-async def _start(spec: ProviderSpec, place: MeetingPlace, first_line: FirstLine) -> Launched:
+async def _start(spec: ProviderSpec, place: PrivateDirectory, first_line: FirstLine) -> Launched:
     try:
         process = await guard.start(
             spec.command,

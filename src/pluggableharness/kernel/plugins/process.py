@@ -24,7 +24,6 @@ from pluggableharness.kernel.plugins.launch import (
     launch,
 )
 from pluggableharness.kernel.plugins.life import STOP_S
-from pluggableharness.kernel.plugins.meeting import MeetingPlace
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.transport import (
     HOOK_SERVICE,
@@ -33,6 +32,7 @@ from pluggableharness.kernel.plugins.transport import (
     grpc_aio,
     open_channel,
 )
+from pluggableharness.kernel.private import PrivateDirectory
 from pluggableharness.wire import tool_pb2
 
 
@@ -48,7 +48,7 @@ async def start_provider(
     Raises:
         ProviderLoadError: with every reason. Nothing of the process is left then.
     """
-    place = MeetingPlace()
+    place = PrivateDirectory()
     launching = asyncio.create_task(launch(spec, place, timeout_s))
     # One step of the loop starts the process; what follows loads gRPC while it starts up.
     await asyncio.sleep(0)

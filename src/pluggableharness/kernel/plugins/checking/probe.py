@@ -26,11 +26,11 @@ from pluggableharness.kernel.plugins.errors import ProviderLoadError
 from pluggableharness.kernel.plugins.flights import Flights
 from pluggableharness.kernel.plugins.launch import StartFailed, launch
 from pluggableharness.kernel.plugins.life import STOP_S
-from pluggableharness.kernel.plugins.meeting import MeetingPlace
 from pluggableharness.kernel.plugins.process import Connection
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.stream_guard import StreamGuard
 from pluggableharness.kernel.plugins.transport import TOOL_SERVICE, grpc_aio, open_channel
+from pluggableharness.kernel.private import PrivateDirectory
 from pluggableharness.wire import content_pb2, event_pb2, kernel_pb2, session_pb2, tool_pb2
 
 ANSWER_S: Final = 10.0
@@ -218,7 +218,7 @@ async def probing(spec: ProviderSpec, directory: Path) -> AsyncIterator[Probe]:
     Raises:
         ProviderLoadError: it did not come as far as its handshake.
     """
-    place = MeetingPlace()
+    place = PrivateDirectory()
     try:
         launched = await launch(spec, place)
     except StartFailed as error:

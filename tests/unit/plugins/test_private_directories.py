@@ -1,4 +1,4 @@
-"""Where a provider meets its kernel: what is in use stays, what was left goes (K16)."""
+"""Directories for us alone: what is in use stays, what was left goes (K16)."""
 
 import fcntl
 import os
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from pluggableharness.kernel.plugins import meeting
-from pluggableharness.kernel.plugins.meeting import PREFIX, MeetingPlace
+from pluggableharness.kernel import private
+from pluggableharness.kernel.private import PREFIX, PrivateDirectory
 
 pytestmark = pytest.mark.req("K16")
 
 LEFT = """
 import os, signal
-from pluggableharness.kernel.plugins.meeting import MeetingPlace
-place = MeetingPlace()
+from pluggableharness.kernel.private import PrivateDirectory
+place = PrivateDirectory()
 open(place.path + "/kernel", "w").close()
 print(place.path, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -43,11 +43,11 @@ def left(temporary: Path) -> Path:
 
 def clear() -> None:
     """What the first launch of a process does."""
-    meeting.clear_abandoned.__wrapped__()
+    private.clear_abandoned.__wrapped__()
 
 
 def test_a_place_is_private_and_goes_with_all_that_is_in_it() -> None:
-    place = MeetingPlace()
+    place = PrivateDirectory()
     assert os.stat(place.path).st_mode & 0o777 == 0o700
     Path(place.path, "kernel").touch()
     place.remove()
@@ -56,7 +56,7 @@ def test_a_place_is_private_and_goes_with_all_that_is_in_it() -> None:
 
 
 def test_what_a_killed_kernel_left_goes_and_what_is_in_use_stays(temporary: Path) -> None:
-    abandoned, used = left(temporary), MeetingPlace()
+    abandoned, used = left(temporary), PrivateDirectory()
     assert (abandoned / "kernel").exists()
     clear()
     assert os.listdir(temporary) == [Path(used.path).name]
@@ -86,10 +86,10 @@ def test_a_place_that_is_cleared_away_before_it_is_locked_is_made_anew(
     other = os.open(taken, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_EX)
     gone = temporary / f"{PREFIX}gone"
-    made = meeting._made
+    made = private._made
     paths = iter([str(taken), str(gone)])
-    monkeypatch.setattr(meeting, "_made", lambda: next(paths, None) or made())
-    place = MeetingPlace()
+    monkeypatch.setattr(private, "_made", lambda longest: next(paths, None) or made(longest))
+    place = PrivateDirectory()
     assert place.path not in (str(taken), str(gone)) and os.path.isdir(place.path)
     os.close(other)
     place.remove()
@@ -102,7 +102,7 @@ def test_where_nothing_can_be_locked_nothing_is_taken_for_left(
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    place = MeetingPlace()
+    place = PrivateDirectory()
     clear()
     assert os.listdir(temporary) == [Path(place.path).name]
     place.remove()

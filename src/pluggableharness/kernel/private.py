@@ -1,6 +1,6 @@
-"""The directory where a provider and its kernel put their sockets: one a launch, for us alone.
+"""Directories for us alone: where a provider and its kernel meet, and for what an editor is shown.
 
-It is locked while its kernel lives, as only the operating system can be relied on to undo. What
+One is locked while its kernel lives, as only the operating system can be relied on to undo. What
 a kernel left that was killed is removed by the next one.
 """
 
@@ -25,12 +25,12 @@ _TRIES: Final = 10
 _FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class MeetingPlace:
+class PrivateDirectory:
     """A directory that only this user may enter, locked until it is removed."""
 
-    def __init__(self) -> None:
-        """Make it. Raises OSError."""
-        self.path = _made()
+    def __init__(self, longest: int | None = _LONGEST) -> None:
+        """Make it, its path of at most so many bytes. Raises OSError."""
+        self.path = _made(longest)
         self._lock = _locked(self.path)
         for _ in range(_TRIES):
             if self._lock is not None:
@@ -38,7 +38,7 @@ class MeetingPlace:
             # Another kernel took it for one that was left, in the moment before it was locked;
             # or nothing can be locked here, and then nothing is ever taken for one that was left.
             shutil.rmtree(self.path, ignore_errors=True)
-            self.path = _made()
+            self.path = _made(longest)
             self._lock = _locked(self.path)
 
     def remove(self) -> None:
@@ -59,9 +59,9 @@ def clear_abandoned() -> None:
             os.close(lock)
 
 
-def _made() -> str:
+def _made(longest: int | None) -> str:
     path = tempfile.mkdtemp(prefix=PREFIX)
-    if len(os.fsencode(path)) > _LONGEST:
+    if longest is not None and len(os.fsencode(path)) > longest:
         os.rmdir(path)
         path = tempfile.mkdtemp(prefix=PREFIX, dir=_SHORT)
     return path
