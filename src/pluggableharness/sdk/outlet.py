@@ -14,7 +14,7 @@ from typing import Final
 
 from pluggableharness.sdk.events import LeadUp, OutputChunk, Stream
 
-HOLD_SECONDS: Final = 0.005
+HOLD_S: Final = 0.005
 """How long a small chunk may wait for the next: one stream carries some 12,000 messages/s."""
 HOLD_BYTES: Final = 128 * 1024
 DIRECT_BYTES: Final = 64 * 1024
@@ -47,7 +47,7 @@ class Outlet:
         self._lock = asyncio.Lock()
         self._held: list[tuple[Stream, bytes]] = []
         self._held_bytes = 0
-        self._sent_at = self._loop.time() - HOLD_SECONDS
+        self._sent_at = self._loop.time() - HOLD_S
         self._timer: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
 
@@ -63,7 +63,7 @@ class Outlet:
         if self._held_bytes >= HOLD_BYTES:
             await self.drain()
         elif self._timer is None:
-            self._timer = self._loop.call_later(HOLD_SECONDS, self._drain_soon)
+            self._timer = self._loop.call_later(HOLD_S, self._drain_soon)
 
     async def event(self, event: LeadUp) -> None:
         """Send an event, after the output that is held."""
@@ -88,7 +88,7 @@ class Outlet:
         """Tell whether nothing was sent of late, so that waiting for more would gain nothing."""
         if self._held or self._lock.locked():
             return False
-        return self._loop.time() - self._sent_at >= HOLD_SECONDS
+        return self._loop.time() - self._sent_at >= HOLD_S
 
     def _drain_soon(self) -> None:
         self._timer = None

@@ -18,7 +18,7 @@ CALL = CallRef("call-1", "session-1")
 @pytest.fixture
 async def link(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A link of a process that waits for no one, so that a test need not either."""
-    monkeypatch.setattr(kernel_link, "WAIT_SECONDS", 0)
+    monkeypatch.setattr(kernel_link, "WAIT_S", 0)
     link = KernelLink("sample")
     yield link
     await link.close()
@@ -86,7 +86,7 @@ async def test_a_kernel_that_takes_no_entries_cannot_fill_the_memory(
 async def test_a_host_that_announces_late_is_waited_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(kernel_link, "WAIT_SECONDS", 25)
+    monkeypatch.setattr(kernel_link, "WAIT_S", 25)
     link = KernelLink("sample")
     emitting = asyncio.create_task(link.emit(CALL, "message", b"", "1"))
     await asyncio.sleep(0)

@@ -33,7 +33,7 @@ _INVISIBLE: Final = re.compile(
 """Characters that nobody sees, in which a page can hide words for a model."""
 _TITLE: Final = 300
 _MEMORY: Final = 2 << 30
-_SECONDS: Final = 20
+_CPU_S: Final = 20
 
 
 def read_page(html: str, form: str, base_url: str) -> dict[str, str]:
@@ -86,7 +86,7 @@ def _words(text: str) -> int:
 def main() -> None:
     """Read a page in UTF-8 from stdin and print what it says."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     form, base_url = sys.argv[1:]
     html = sys.stdin.buffer.read().decode("utf-8", "replace")

@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 
 SERVICE: Final = "pluggableharness.kernel.v1.KernelCallbackService"
 SCHEMA_VERSION: Final = "1"
-WAIT_SECONDS: Final = 5.0
+WAIT_S: Final = 5.0
 """How long a callback waits for the host to announce where it serves, as go-plugin does."""
-REPORT_SECONDS: Final = 5.0
+REPORT_S: Final = 5.0
 """The grace in which a cancelled call's report is taken (P26)."""
-BATCH_SECONDS: Final = 0.05
+BATCH_S: Final = 0.05
 BATCH_ENTRIES: Final = 200
 MAX_WAITING: Final = 10_000
 """Log entries kept for a kernel that does not take them; beyond it they go to stderr."""
@@ -109,7 +109,7 @@ class KernelLink:
             return
         self._waiting.append(entry)
         if self._timer is None and self._flushing is None:
-            self._timer = asyncio.get_running_loop().call_later(BATCH_SECONDS, self._start_flush)
+            self._timer = asyncio.get_running_loop().call_later(BATCH_S, self._start_flush)
 
     async def emit(
         self, call: CallRef, kind: EventKind, payload: bytes, schema_version: str
@@ -139,7 +139,7 @@ class KernelLink:
         failure = Failure(Category.CANCELLED, "cancelled", details=report)
         event = ToolResultEvent(tool_call_id=call.call_id, error=messages.tool_error(failure))
         try:
-            async with asyncio.timeout(REPORT_SECONDS):
+            async with asyncio.timeout(REPORT_S):
                 await self.emit(call, "tool_result", event.SerializeToString(), SCHEMA_VERSION)
         except (KernelUnavailable, ToolFailure, TimeoutError) as error:
             lost = {"why": str(error), "report": report}
@@ -171,14 +171,14 @@ class KernelLink:
 
     async def _reach(self) -> grpc.aio.Channel:
         try:
-            async with asyncio.timeout(WAIT_SECONDS):
+            async with asyncio.timeout(WAIT_S):
                 await self._announced.wait()
         except TimeoutError:
             pass
         if not self._target:
             raise KernelUnavailable(
                 f"{self._logger} has no kernel to call back: the host announced no "
-                f"KernelCallbackService within {WAIT_SECONDS:.0f} s"
+                f"KernelCallbackService within {WAIT_S:.0f} s"
             )
         if self._channel is None:
             self._channel = grpc.aio.insecure_channel(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 MAX_PENDING: Final = 100_000
 """Calls that may wait to be taken up. gRPC's own limit drops some of 1,000 at random (S15)."""
-END_SECONDS: Final = 1.5
+END_S: Final = 1.5
 """What an orderly end may take: the host kills after 2 s (K16)."""
 MAX_SOCKET_PATH: Final = 107
 _PR_SET_DUMPABLE: Final = 4
@@ -122,7 +122,7 @@ def _relay(name: str, path: str) -> Relay | None:
 
 async def _end(server: grpc.aio.Server, tools: ToolService, kernel: KernelLink) -> None:
     try:
-        async with asyncio.timeout(END_SECONDS):
+        async with asyncio.timeout(END_S):
             # Without grace: each running call is cancelled, and says through Emit what it did.
             await server.stop(None)
             await tools.settled()
