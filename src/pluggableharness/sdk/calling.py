@@ -135,7 +135,10 @@ class Runner:
         try:
             node = await operation.previewer(context, **operation.read(call.arguments))
         except ToolFailure as failure:
-            node = _would_fail(failure)
+            # Only a call that is to be shown needs the nodes.
+            from pluggableharness.sdk.render import would_fail
+
+            node = would_fail(failure.message)
         shown: Node | None = self.redactor.value(node)
         return shown
 
@@ -224,13 +227,6 @@ class Runner:
 
 def _failure(failure: ToolFailure) -> Failure:
     return Failure(failure.category, failure.message, failure.retryable, failure.details)
-
-
-def _would_fail(failure: ToolFailure) -> Node:
-    # Only a call that is to be shown needs the nodes.
-    from pluggableharness.sdk.render import Style, Text
-
-    return Text(f"This would fail: {failure.message}", Style.WARNING)
 
 
 def _was_cancelled() -> bool:

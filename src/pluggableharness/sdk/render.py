@@ -142,6 +142,11 @@ class Action(Struct, frozen=True):
 Node = Text | CodeBlock | Diff | Table | Link | Listing | Group | Collapsible | SubSession | Action
 
 
+def would_fail(message: str) -> Text:
+    """Make the node of a preview whose call would fail with that message."""
+    return Text(f"This would fail: {message}", Style.WARNING)
+
+
 def _range(start: int, lines: int) -> str:
     return str(start) if lines == 1 else f"{start},{lines}"
 

@@ -45,7 +45,7 @@ from pluggableharness.sdk import (
 )
 from pluggableharness.sdk.jail import Place, jail_for
 from pluggableharness.sdk.naming import quoted
-from pluggableharness.sdk.render import CodeBlock, Diff, Group, Node, Style, Text
+from pluggableharness.sdk.render import CodeBlock, Diff, Group, Node, Text, would_fail
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ async def preview_write(
             refusal = access.refusal(ctx.session_id, place, old, check)
         if refusal is None:
             return diff
-        return Group((Text(f"This would fail: {refusal.message}", Style.WARNING), diff))
+        return Group((would_fail(refusal.message), diff))
 
     data = _checked_content(path, content)
     try:
