@@ -91,14 +91,14 @@ class LockGate:
         if new:
             # Read again, since another process may have pinned other providers meanwhile.
             self.lock = {**read_lock(self.path, shown_path(self.path)), **new}
-            write_lock(self.path, self.lock)
+            write_lock(self.path, shown_path(self.path), self.lock)
 
     def forget_others(self) -> tuple[str, ...]:
         """Drop the pins of providers that are no longer configured, and say which."""
         gone = tuple(name for name in self.lock if name not in {*self.found, *self.absent})
         if gone:
             self.lock = {name: pin for name, pin in self.lock.items() if name not in gone}
-            write_lock(self.path, self.lock)
+            write_lock(self.path, shown_path(self.path), self.lock)
         return gone
 
 

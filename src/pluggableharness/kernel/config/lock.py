@@ -165,7 +165,7 @@ def _declared(reading: Reading, name: str, block: Block) -> str:
     return declared
 
 
-def write_lock(path: Path, lock: Lock) -> None:
+def write_lock(path: Path, shown: str, lock: Lock) -> None:
     """Replace the file, whole or not at all.
 
     Raises:
@@ -175,7 +175,7 @@ def write_lock(path: Path, lock: Lock) -> None:
         path.parent.mkdir(exist_ok=True)
         replace_file(path, rendered(lock), 0o644)
     except OSError as error:
-        message = f"{path}: cannot be written, so no provider can be pinned: {error.strerror}"
+        message = f"{shown}: cannot be written, so no provider can be pinned: {error.strerror}"
         raise UsageError(message) from error
 
 
