@@ -9,8 +9,7 @@ from pathlib import Path
 
 from pluggableharness.kernel.config.admission import LockGate, admit
 from pluggableharness.kernel.config.commands import files_of
-from pluggableharness.kernel.config.config import Config, OriginKind, ProviderConfig
-from pluggableharness.kernel.config.config import Profile as WrittenProfile
+from pluggableharness.kernel.config.config import Config, OriginKind, ProviderConfig, WrittenProfile
 from pluggableharness.kernel.config.given import Given
 from pluggableharness.kernel.config.granted import GRANTED_NAME, GrantedFile
 from pluggableharness.kernel.config.identity import Found

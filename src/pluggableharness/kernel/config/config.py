@@ -80,7 +80,7 @@ class ProviderConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class WrittenProfile:
     """An `agent_profile`: what an agent may use and how far it may go (K20, K23, F9, F10).
 
     `models` are tried in order; none means the caller's. `tools` are `provider.operation` or
@@ -125,7 +125,7 @@ class Config:
     path: Path
     providers: tuple[ProviderConfig, ...]
     rules: tuple[Rule, ...] = ()
-    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    profiles: Mapping[str, WrittenProfile] = field(default_factory=dict)
     hooks: tuple[Subscription, ...] = ()
     settings: Settings = Settings()
     warnings: tuple[str, ...] = ()

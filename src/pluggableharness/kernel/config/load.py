@@ -11,9 +11,9 @@ from pluggableharness.kernel.config.config import (
     Config,
     Known,
     OriginKind,
-    Profile,
     ProviderConfig,
     Settings,
+    WrittenProfile,
 )
 from pluggableharness.kernel.config.evaluate import Scope
 from pluggableharness.kernel.config.matching import There
@@ -160,7 +160,7 @@ def _there(known: Mapping[str, Known], providers: Iterable[ProviderConfig]) -> T
     )
 
 
-def _warn_of_slips(reading: Reading, profiles: Iterable[Profile], loaded: list[str]) -> None:
+def _warn_of_slips(reading: Reading, profiles: Iterable[WrittenProfile], loaded: list[str]) -> None:
     """Warn of tools whose provider is not loaded, where one that is has nearly its name (F9)."""
     for one in profiles:
         for tool, place in zip(one.tools, one.places, strict=True):

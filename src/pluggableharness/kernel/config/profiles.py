@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from posixpath import isabs, normpath
 
-from pluggableharness.kernel.config.config import Known, Profile
+from pluggableharness.kernel.config.config import Known, WrittenProfile
 from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import Block, variable_of
@@ -22,14 +22,14 @@ ATTRIBUTES = (
 )
 
 
-def profile(reading: Reading, block: Block, known: Mapping[str, Known]) -> Profile:
+def profile(reading: Reading, block: Block, known: Mapping[str, Known]) -> WrittenProfile:
     """A profile; `known` are the loaded providers whose operations are known by now."""
     name = block.labels[0]
     fields = Fields(reading, block.body, f'agent_profile "{name}"', ATTRIBUTES, ("model",))
     tools = fields.strings("tools", 'a list such as ["filesystem.*", "exec.bash"]')
     for tool, span in tools:
         _check_tool(reading, tool, span, known)
-    return Profile(
+    return WrittenProfile(
         name,
         reading.source.where(block.span),
         _models(reading, fields.block("model")),

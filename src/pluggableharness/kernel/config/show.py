@@ -6,9 +6,9 @@ from pluggableharness.kernel.config.config import (
     Config,
     Known,
     OriginKind,
-    Profile,
     ProviderConfig,
     Written,
+    WrittenProfile,
 )
 from pluggableharness.kernel.config.writing import braced, written_key, written_value
 from pluggableharness.kernel.domain.hcl import quoted
@@ -128,7 +128,7 @@ def _rule(rule: Rule) -> list[str]:
     return _aligned(pairs)
 
 
-def _profile(profile: Profile) -> list[str]:
+def _profile(profile: WrittenProfile) -> list[str]:
     bounds = ("max_turns", "max_cost_usd", "max_wall_clock_s", "depth", "max_concurrent_subagents")
     given: list[tuple[str, Json]] = [(name, getattr(profile, name)) for name in bounds]
     pairs = [("tools", written_value(list(profile.tools)))]
