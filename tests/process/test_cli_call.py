@@ -46,9 +46,9 @@ def test_output_is_there_while_the_command_still_runs(harness: Harness) -> None:
 
 
 @pytest.mark.req("P13")
-def test_a_command_that_fails_is_a_result_with_its_exit_code(harness: Harness) -> None:
+def test_a_command_that_fails_is_a_result_and_fails_the_call_by_hand(harness: Harness) -> None:
     done = harness.run("call", "exec.bash", "command=exit 7", "--json")
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert lines(done.stdout)[-1]["payload"]["exit_code"] == 7
 
 

@@ -178,5 +178,6 @@ def _show(found: RenderNode | None, operation: str, arguments: JsonObject | str)
 
 def _exit_code(outcome: Outcome) -> int:
     if isinstance(outcome, Success):
-        return DONE
+        # A command's failure is a result to a model, and to a shell's `&&` it is none.
+        return DONE if outcome.went_well else FAILED
     return DENIED if was_denied(outcome) else FAILED

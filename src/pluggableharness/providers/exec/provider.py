@@ -108,7 +108,8 @@ async def bash(
     Each call is a new shell in the working directory: `cd`, variables and functions do not
     last. It has no terminal and an empty stdin, so nothing can be answered. When the shell ends
     everything it started is ended too, background jobs as well. No other call of this provider
-    runs meanwhile. Of long output head and tail are returned, and all of it is kept in a file.
+    runs meanwhile. Unless configured otherwise commands write only below the working directory and
+    have no network. Of long output head and tail are returned, and all of it is kept in a file.
     """
     folder = _folder(ctx, working_directory)
     sandbox = ctx.settings.confined
@@ -122,7 +123,7 @@ def _folder(ctx: Context[Settings], asked: str | None) -> Folder:
 
 
 async def _run(ctx: Context[Settings], work: Work, timeout_s: float) -> BashResult:
-    record = Record(ctx.working_directory, work.folder.note)
+    record = Record(ctx.working_directory, work.folder.note, work.sandbox.explain)
     try:
         timed_out = await execute(ctx, record, work, timeout_s)
         fields = await record.fields()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pluggableharness.providers.exec.believed import why_refused
 from pluggableharness.providers.exec.kept import KeptOutput
 from pluggableharness.sdk.processes import Chunk, Ending
 
@@ -14,9 +14,13 @@ from pluggableharness.sdk.processes import Chunk, Ending
 class Record:
     """One command from its start to its end. Close it when nothing more comes."""
 
-    def __init__(self, working_directory: Path, note: str | None) -> None:
+    def __init__(
+        self, working_directory: Path, note: str | None, explain: Callable[[str], str | None]
+    ) -> None:
+        """Begin; `explain` says what the complaints in an output about the sandbox mean."""
         self._began = time.monotonic()
         self._notes = [note] if note else []
+        self._explain = explain
         self._output = KeptOutput(working_directory)
         self._ending: Ending | None = None
 
@@ -35,7 +39,7 @@ class Record:
     async def fields(self) -> dict[str, Any]:
         """Return the fields of the result that are known, without those that say nothing."""
         shown = await self._output.shown()
-        said = (*self._notes, shown.note, why_refused(shown.text))
+        said = (*self._notes, shown.note, self._explain(shown.text))
         notes = [note for note in said if note]
         fields = {
             "exit_code": self._ending and self._ending.exit_code,

@@ -6,6 +6,7 @@ Chooses between bubblewrap, Landlock and nothing (C14). What each does is theirs
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from pluggableharness.providers.exec.believed import (
     by_mounts,
     folders_to_hold,
     kept_folders,
+    why_refused,
     writable_beside,
 )
 from pluggableharness.providers.exec.private import private_directory
@@ -36,6 +38,14 @@ SYSTEM: Final = (
     *("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"),
     *("/etc/localtime", "/etc/magic", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf"),
 )
+
+
+_NO_NETWORK: Final = re.compile(
+    "could not resolve|name resolution|name or service not known|network is unreachable"
+    "|getaddrinfo|ENOTFOUND|EAI_AGAIN",
+    re.IGNORECASE,
+)
+_NOT_WRITTEN: Final = re.compile("read-only file system|EROFS", re.IGNORECASE)
 
 
 class Mode(Enum):
@@ -112,6 +122,19 @@ class Sandbox:
             "XDG_CACHE_HOME": f"{temporary}/.cache",
             "npm_config_cache": f"{temporary}/.npm",
         }
+
+    def explain(self, output: str) -> str | None:
+        """Say which wall of the sandbox a program's complaint is about; None without one."""
+        if not self.confines or not isinstance(self.found, Mechanism):
+            return None
+        if not self.network and _NO_NETWORK.search(output):
+            return (
+                "sandboxed commands have no network: the person can give it, with network = true "
+                "in the block of the exec provider in agent.hcl"
+            )
+        if (why := why_refused(output)) is not None:
+            return why
+        return f"commands are {self.says()}" if _NOT_WRITTEN.search(output) else None
 
     @contextmanager
     def around(
