@@ -57,6 +57,25 @@ def test_a_mistyped_word_is_told_with_the_nearest(
 
 @pytest.mark.req("K33")
 @pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("bogus",), "there is no command 'bogus'. There are: run, call,"),
+        (("config", "bogus"), "there is no choice 'bogus'. There are: check,"),
+        (("run", "--nonsense"), "there is no option --nonsense here."),
+        (("call", "nope.x"), "there is no provider 'nope' here. There are: filesystem"),
+    ],
+)
+def test_a_word_that_is_no_slip_of_any_is_told_without_a_guess(
+    harness: Harness, words: tuple[str, ...], said: str
+) -> None:
+    done = harness.run(*words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "did you mean" not in done.stderr
+
+
+@pytest.mark.req("K33")
+@pytest.mark.parametrize(
     "words",
     [
         ("policy", "explain"),

@@ -1,6 +1,7 @@
 """`harness check`: whether an executable keeps the contract of a provider."""
 
 import argparse
+import shlex
 import sys
 
 from pluggableharness.cli.exits import DONE, FAILED
@@ -9,6 +10,7 @@ from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.frontends.json_values import ascii_line
 from pluggableharness.kernel.plugins.checking import Report, Status, check_provider
+from pluggableharness.kernel.plugins.errors import ProviderLoadError
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 
 _EPILOG = """\
@@ -56,10 +58,13 @@ async def _check(options: argparse.Namespace) -> int:
     command, trailing = _split(options.command)
     if not command:
         raise UsageError("check: name an executable, such as `harness check ./my-provider`")
-    report = await check_provider(
-        ProviderSpec("provider", command),
-        invoke_resources=options.invoke_resources or "--invoke-resources" in trailing,
-    )
+    invoke_resources = options.invoke_resources or "--invoke-resources" in trailing
+    try:
+        spec = ProviderSpec("provider", command)
+        report = await check_provider(spec, invoke_resources=invoke_resources)
+    except ProviderLoadError as error:
+        # Its name here is ours and says nothing.
+        raise UsageError(f"check: {shlex.join(command)}: {'; '.join(error.reasons)}") from error
     sys.stdout.write(_json(report) if options.json or "--json" in trailing else as_text(report))
     return DONE if report.passed else FAILED
 

@@ -4,7 +4,7 @@ why not."""
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.first_party import NAMES
 from pluggableharness.kernel.plugins.spec import ProviderSpec
-from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.schema.nearest import close
 from pluggableharness.kernel.setup import Setup
 
 
@@ -31,7 +31,8 @@ def loaded_spec(project: Setup, name: str, hint: str = "") -> ProviderSpec:
             f"{name} is built in, but required_providers of agent.hcl does not name it; "
             f'add there {name} = {{ source = "builtin" }}'
         )
-    near = nearest(name, loaded)
-    guess = f"did you mean {near}?" if near else "the project loads none."
-    there = f"there is no provider '{name}' here; {guess} There are: {', '.join(loaded)}."
+    near = close(name, loaded, wrong=1 / 2)
+    guess = f"; did you mean {near}?" if near else "."
+    are = f"There are: {', '.join(loaded)}." if loaded else "The project loads none."
+    there = f"there is no provider '{name}' here{guess} {are}"
     raise UsageError(f"{there} {hint}".rstrip())

@@ -86,7 +86,7 @@ class Parser(argparse.ArgumentParser):
 
     def _unknown(self, name: str, known: Iterable[str]) -> None:
         behind = "; the options of a command stand behind it" if self._subparsers else ""
-        self.error(f"there is no option {name} here{behind}; {_guess(name, known)}")
+        self.error(f"there is no option {name} here{behind}{_guess(name, known)}")
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the usage, safe to look at, and leave."""
@@ -105,12 +105,14 @@ class Parser(argparse.ArgumentParser):
             what = "command" if action.nargs == argparse.PARSER else "choice"
             raise argparse.ArgumentError(
                 None if what == "command" else action,
-                f"there is no {what} '{value}'; {_guess(str(value), choices)} "
+                f"there is no {what} '{value}'{_guess(str(value), choices)} "
                 f"There are: {', '.join(choices)}",
             )
 
 
 def _guess(word: str, known: Iterable[str]) -> str:
     # Loaded for a mistake only: nothing of the kernel may slow `harness --help` down (S5).
-    nearest = importlib.import_module("pluggableharness.kernel.schema.nearest").nearest
-    return f"did you mean {nearest(word, [one for one in known if len(one) != 2])}?"
+    close = importlib.import_module("pluggableharness.kernel.schema.nearest").close
+    # Two letters that change places in a word of four are half of it.
+    meant = close(word, [one for one in known if len(one) != 2], wrong=1 / 2)
+    return f"; did you mean {meant}?" if meant else "."

@@ -71,6 +71,17 @@ def test_a_broken_line_where_a_secret_may_stand_is_not(outer: str) -> None:
     assert "sk-live" not in str(caught.value)
 
 
+@pytest.mark.req("F1", "F6")
+def test_a_line_where_a_secret_may_stand_shows_the_names_of_variables_alone() -> None:
+    text = (
+        'provider "web" {\n  api_key = env("KEY") + myenv("sk-a") + env("sk-b") + env("sk_c" "x"\n'
+    )
+    with pytest.raises(ConfigError) as caught:
+        read(text)
+    assert 'api_key = env("KEY") + myenv("' in str(caught.value)
+    assert not any(one in str(caught.value) for one in ("sk-a", "sk-b", "sk_c"))
+
+
 @pytest.mark.req("F1", "K7")
 @pytest.mark.parametrize(
     ("when", "field", "near"),

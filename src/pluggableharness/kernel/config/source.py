@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from pluggableharness.kernel.domain.errors import UsageError
 
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)("?)')
+_QUOTED = re.compile(r'\benv\("[A-Za-z_][A-Za-z0-9_]*"\)|"((?:[^"\\]|\\.)*)("?)')
+"""What is quoted, and first the name of a variable, which is what a secret is to be."""
 _SHOWN = 120
 """Characters of an offending line that are shown."""
 
@@ -42,7 +43,8 @@ class Source:
     def pointed(self, span: Span, *, masked: bool) -> str:
         """The line of a span with the span underlined, as two lines.
 
-        `masked` ends it with the span, and hides what is quoted before.
+        `masked` ends it with the span, and hides what is quoted before, but for the names of
+        variables.
         """
         start = self._line_start(span.start)
         column = span.start - start + 1
@@ -82,6 +84,8 @@ class ConfigError(UsageError):
 
 
 def _hidden(quoted: "re.Match[str]") -> str:
+    if quoted.group(1) is None:
+        return quoted.group()
     return f'"{"*" * len(quoted.group(1))}{quoted.group(2)}'
 
 

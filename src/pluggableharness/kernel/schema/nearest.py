@@ -18,10 +18,10 @@ def did_you_mean(word: str, candidates: Iterable[str], of: str = "") -> str:
     return "" if near is None else f"; did you mean {of}{near}?"
 
 
-def close(word: str, candidates: Iterable[str]) -> str | None:
-    """The nearest candidate, if `word` may be a slip for it: most of its letters are right."""
+def close(word: str, candidates: Iterable[str], *, wrong: float = 1 / 3) -> str | None:
+    """The nearest candidate, if `word` may be a slip for it: no more than that part is wrong."""
     near = nearest(word, candidates)
-    return near if near is not None and _distance(word, near) * 3 <= len(word) else None
+    return near if near is not None and _distance(word, near) <= len(word) * wrong else None
 
 
 def nearest_first(word: str, candidates: Iterable[str]) -> list[str]:
