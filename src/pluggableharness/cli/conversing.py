@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pluggableharness.cli.choosing import Choosing
 from pluggableharness.cli.exits import DONE
-from pluggableharness.cli.interrupts import leave_at_once
+from pluggableharness.cli.interrupts import on_signals
 from pluggableharness.cli.kernel_log import log_drawn_by
 from pluggableharness.cli.prompt_history import history_path, read_history, remember
 from pluggableharness.cli.prompt_line import EditedLine, Interrupted, PlainLine, PromptLine
@@ -121,7 +121,7 @@ class _Turns:
     _owner: "asyncio.Task[object] | None" = field(default_factory=asyncio.current_task)
 
     def __enter__(self) -> "_Turns":
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupted)
+        on_signals((signal.SIGINT,), self._interrupted, lambda: self._asked)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -142,8 +142,6 @@ class _Turns:
             self._running = None
 
     def _interrupted(self) -> None:
-        if self._asked:
-            leave_at_once()
         self._asked = True
         target = self._running or self._owner
         if target is not None:

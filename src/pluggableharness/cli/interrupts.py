@@ -1,8 +1,8 @@
 """Running asynchronous work under the signals of a terminal.
 
 The first interrupt cancels in order: calls end `cancelled`, the record is closed, providers
-stop. A second one leaves at once; the guards then see their lifelines end and leave no
-process behind (K16, K17).
+stop. A second one leaves at once, also while the loop stands still because nobody reads what
+is written; the guards then see their lifelines end and leave no process behind (K16, K17).
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 
 from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import FAILED, INTERRUPTED, USAGE
@@ -20,6 +20,8 @@ from pluggableharness.kernel.domain.errors import HarnessError, RecordFailed
 from pluggableharness.kernel.frontends.leaving import undo_all
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_unheard: list[int] = []
+"""The signals that have arrived, and that the loop has not heard of yet."""
 
 
 def run_until_done(work: Callable[[], Coroutine[None, None, int]]) -> int:
@@ -47,18 +49,40 @@ def leave_at_once() -> None:
     os._exit(INTERRUPTED)
 
 
+def on_signals(
+    numbers: Iterable[int], heard: Callable[[], object], enough: Callable[[], bool]
+) -> None:
+    """Let the loop that runs call `heard` when one of the signals arrives.
+
+    One that arrives before the loop has heard of another, or when that was `enough`, leaves at
+    once. They interrupt a system call that blocks, which the loop's own handlers of signals do
+    not.
+    """
+    loop = asyncio.get_running_loop()
+
+    def hear(number: int) -> None:
+        _unheard.remove(number)
+        heard()
+
+    def arrive(number: int, _: object) -> None:
+        if _unheard or enough():
+            leave_at_once()
+        _unheard.append(number)
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(hear, number)
+
+    for number in numbers:
+        signal.signal(number, arrive)
+
+
 async def _under_signals(work: Callable[[], Coroutine[None, None, int]]) -> int:
     task = asyncio.ensure_future(work())
     asked = False
 
     def interrupted() -> None:
         nonlocal asked
-        if asked:
-            leave_at_once()
         asked = True
         task.cancel()
 
-    loop = asyncio.get_running_loop()
-    for ending in _ENDINGS:
-        loop.add_signal_handler(ending, interrupted)
+    on_signals(_ENDINGS, interrupted, lambda: asked)
     return await task
