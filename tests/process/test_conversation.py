@@ -111,6 +111,21 @@ def test_two_interrupts_at_an_empty_prompt_leave_and_one_clears_what_is_typed(
     assert said(harness) == ["really sent", "Yes."]
 
 
+@pytest.mark.req("K32")
+def test_what_is_pasted_unmarked_never_breaks_the_prompt_whatever_sequence_it_holds(
+    harness: Harness,
+) -> None:
+    """A program's colours, and what a terminal would say of itself, a mouse or a cursor."""
+    sequences = ("[31m", "[5m", "[0;1;31m", "[m", "[M abc", "[<0;3;4M", "[<m", "[1;1R", "[?1;2c")
+    with talking(harness, [Reply("Yes.")]) as (talk, _):
+        talk.ready()
+        talk.process.send("".join(f"\x1b{one}" for one in sequences) + "\x03sent")
+        talk.prompt("")
+        assert "Press ENTER" not in talk.expect("Yes")
+        talk.leave()
+    assert said(harness)[0].endswith("sent")
+
+
 @pytest.mark.req("K11", "K32")
 def test_plan_mode_is_turned_on_and_off_for_the_next_prompts(harness: Harness) -> None:
     replies = [Reply("Looked."), Reply("Could change.")]

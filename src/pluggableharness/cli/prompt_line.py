@@ -56,6 +56,7 @@ class EditedLine:
         from prompt_toolkit.filters import Condition
         from prompt_toolkit.history import InMemoryHistory
         from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+        from prompt_toolkit.keys import Keys as ToolkitKeys
         from prompt_toolkit.output import ColorDepth
         from prompt_toolkit.output.vt100 import Vt100_Output
 
@@ -80,6 +81,13 @@ class EditedLine:
                 event.current_buffer.reset()
             else:
                 event.app.exit(exception=Interrupted())
+
+        # Neither a mouse nor a place of the cursor is ever asked for: what looks like a report of
+        # one was pasted, and prompt-toolkit raises at most of it.
+        @keys.add(ToolkitKeys.Vt100MouseEvent)
+        @keys.add(ToolkitKeys.CPRResponse)
+        def _(event: KeyPressEvent) -> None:
+            pass
 
         # A question about the cursor's place would be answered into what is typed next where
         # nobody asks for the answer any more.
