@@ -34,11 +34,19 @@ def _parent(entry: Path) -> int | None:
 
 def alive(pid: int) -> bool:
     """Whether the process exists and is not a zombie that waits to be collected."""
+    return _state(pid) not in "ZX"
+
+
+def stopped(pid: int) -> bool:
+    """Whether the process stands still until it is told to go on."""
+    return _state(pid) == "T"
+
+
+def _state(pid: int) -> str:
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
-        return False
-    return state not in "ZX"
+        return "X"
 
 
 def with_word(word: str) -> set[int]:

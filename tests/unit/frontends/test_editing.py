@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from process_tree import alive, eventually
+from process_tree import alive, descendants, eventually, stopped
 from unit.frontends.person import EDIT_ONCE, PROMPT, Person
 
 from pluggableharness.kernel import private
@@ -40,6 +40,12 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
     yield begun
     for person in people:
         person.terminal.close(force=True)
+
+
+def ignores(pid: int, number: int) -> bool:
+    status = Path(f"/proc/{pid}/status").read_text()
+    (mask,) = (line.split()[1] for line in status.splitlines() if line.startswith("SigIgn:"))
+    return bool(int(mask, 16) >> (number - 1) & 1)
 
 
 def left_behind(tmp_path: Path) -> list[Path]:
@@ -151,12 +157,33 @@ def test_the_interrupt_key_is_the_editors_while_it_runs(begin: Begin, tmp_path: 
         """
     )
     person.sees("open")
+    eventually(lambda: ignores(person.terminal.pid, signal.SIGINT), "the key is the editor's")
     person.types("\x03")
     person.sees('EDITED {"command": "interrupted"}')
     person.sees(PROMPT)
     person.types("\x03")
     person.sees("CANCELLED")
     assert person.modes() == person.mode
+
+
+@pytest.mark.req("K10", "K32")
+def test_the_keys_lead_out_of_an_editor_that_stands_still_and_are_its_own_again_when_it_goes_on(
+    begin: Begin, tmp_path: Path
+) -> None:
+    person = begin("stty raw -echo; echo open; kill -STOP $$; echo on; kill -STOP $$")
+    person.sees("open")
+    eventually(lambda: person.modes() == person.mode, "the terminal is in its usual mode")
+    (editor,) = descendants(person.terminal.pid)
+    os.kill(editor, signal.SIGCONT)
+    person.sees("on")
+    eventually(lambda: stopped(editor), "the editor stands still again")
+    eventually(lambda: person.modes() == person.mode, "the terminal is in its usual mode")
+    eventually(lambda: not ignores(person.terminal.pid, signal.SIGINT), "the key is heard")
+    person.types("\x03")
+    person.sees("CANCELLED")
+    eventually(lambda: not alive(editor), "the editor has ended")
+    assert person.modes() == person.mode
+    assert left_behind(tmp_path) == []
 
 
 @pytest.mark.req("K17", "K32")

@@ -2,13 +2,16 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
 import pytest
+from process_tree import eventually, stopped
 from unit.frontends.person import ASK_ONCE, BOUND_S, PROMPT, Person, environment
 
 from pluggableharness.kernel.frontends.keys import Keys
@@ -28,6 +31,23 @@ def test_one_key_allows(person: Person, key: str) -> None:
     person.types(key)
     person.sees("allowed")
     person.sees("ANSWER one Answer(allow=True, reason='')")
+
+
+@pytest.mark.req("K32")
+def test_a_question_is_asked_again_after_a_stop_and_takes_a_single_key(person: Person) -> None:
+    person.sees(PROMPT)
+    os.kill(person.terminal.pid, signal.SIGSTOP)
+    eventually(lambda: stopped(person.terminal.pid), "it stands still")
+    mode = termios.tcgetattr(person.terminal.child_fd)
+    mode[3] |= termios.ICANON | termios.ECHO  # as a shell does
+    termios.tcsetattr(person.terminal.child_fd, termios.TCSANOW, mode)
+    os.kill(person.terminal.pid, signal.SIGCONT)
+    person.sees("run one")
+    person.sees(PROMPT)
+    assert person.modes() == (False, False)
+    person.types("a")
+    person.sees("ANSWER one Answer(allow=True, reason='')")
+    assert person.modes() == person.mode
 
 
 @pytest.mark.req("K32")

@@ -1,5 +1,6 @@
 """The lines of a question at the terminal, and what is typed below them. Uses rich."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rich.text import Text
@@ -31,10 +32,15 @@ class Dialogue:
             for piece in fold(drawn, self.screen.width - 2, words=words):
                 self.say(Text.assemble(bar, piece))
 
-    async def key(self, *prompt: str | tuple[str, str]) -> str | None:
-        """What is typed at once at a prompt below the bar; None when nothing will ever come."""
+    async def key(
+        self, *prompt: str | tuple[str, str], again: Callable[[], None] = lambda: None
+    ) -> str | None:
+        """What is typed at once at a prompt below the bar; None when nothing will ever come.
+
+        `again` draws what stands above it, after this process was stopped and goes on.
+        """
         try:
-            return await self.keys.key(lambda: self._ask(*prompt))
+            return await self.keys.key(lambda: self._ask(*prompt), again)
         except BaseException:
             self.no_longer()
             raise

@@ -9,9 +9,11 @@ import os
 import shlex
 import signal
 import subprocess
+import termios
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from pluggableharness.kernel.frontends.leaving import undone
 from pluggableharness.kernel.private import PrivateDirectory
@@ -61,6 +63,8 @@ async def edited(text: str, environ: Mapping[str, str], terminal: int) -> str:
             return _saved(path)
         except OSError as error:
             raise NotEdited(f"{editor}: {error.strerror}") from error
+        except termios.error as error:
+            raise NotEdited("the terminal is gone") from error
         except UnicodeDecodeError as error:
             raise NotEdited("what was saved is no UTF-8 text") from error
 
@@ -75,13 +79,15 @@ def _saved(path: str) -> str:
 
 async def _run(command: Sequence[str], environ: Mapping[str, str], terminal: int) -> None:
     """Run the editor to its end. Raises OSError and NotEdited."""
+    usual = termios.tcgetattr(terminal)
     process = subprocess.Popen(command, stdin=terminal, env=environ)  # noqa: ASYNC220  # for a person
-    with undone(process.kill), _deaf_to_keys():
-        ending = asyncio.ensure_future(asyncio.to_thread(process.wait))
+    with undone(process.kill):
+        ending = asyncio.ensure_future(_ended(process, terminal, usual))
         try:
             code = await asyncio.shield(ending)
         except asyncio.CancelledError:
             process.terminate()
+            process.send_signal(signal.SIGCONT)  # a stopped one hears nothing
             await asyncio.wait([ending], timeout=_GRACE_S)
             process.kill()
             await ending
@@ -92,11 +98,44 @@ async def _run(command: Sequence[str], environ: Mapping[str, str], terminal: int
         raise NotEdited(f"the editor ended with exit code {code}")
 
 
+async def _ended(process: "subprocess.Popen[bytes]", terminal: int, usual: list[Any]) -> int:
+    """The editor's exit code. While it is stopped the keys of the terminal lead out of it.
+
+    `usual` is the mode of the terminal before the editor changed it.
+    """
+    while True:
+        with _deaf_to_keys():
+            change = await asyncio.to_thread(_change, process.pid, os.WSTOPPED)
+        if change != os.CLD_STOPPED:
+            return process.wait()
+        with _usual_keys(terminal, usual):
+            await asyncio.to_thread(_change, process.pid, os.WCONTINUED)
+
+
+def _change(pid: int, kind: int) -> int:
+    """Wait for a change of that kind, or the end: what has come to be, as `waitid` says it."""
+    found = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | kind)
+    return found.si_code if found else os.CLD_EXITED
+
+
 def _name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+@contextmanager
+def _usual_keys(terminal: int, usual: list[Any]) -> Iterator[None]:
+    """Have the terminal in its usual mode for the length of a block.
+
+    An editor that has changed the mode since is not interfered with.
+    """
+    its_own = termios.tcgetattr(terminal)
+    termios.tcsetattr(terminal, termios.TCSANOW, usual)
+    yield
+    if termios.tcgetattr(terminal) == usual:
+        termios.tcsetattr(terminal, termios.TCSANOW, its_own)
 
 
 @contextmanager

@@ -4,10 +4,14 @@ Reading never blocks the loop and never outlives its task: a cancelled read leav
 terminal as it was. Knows nothing of what is asked.
 """
 
+import asyncio
 import os
+import signal
 import termios
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from typing import Any
 
 from pluggableharness.kernel.frontends.leaving import undone
 from pluggableharness.kernel.frontends.readable import readable
@@ -44,18 +48,27 @@ class Keys:
         except OSError:
             return False
 
-    async def key(self, invite: Callable[[], None]) -> str | None:
+    async def key(
+        self, invite: Callable[[], None], again: Callable[[], None] = lambda: None
+    ) -> str | None:
         """The next key, or all that came with it in one burst; of a pipe its next line.
 
-        `invite` shows that an answer is awaited. What was typed before is dropped: it cannot
+        `invite` shows that an answer is awaited, also after this process was stopped and goes
+        on, when `again` draws before it what was asked. What was typed before is dropped: it cannot
         be the answer to a question that its author had not seen. None means that nothing
         will ever come.
         """
         if not self.is_terminal:
             invite()
             return await self.line()
+        loop = asyncio.get_running_loop()
+
+        def ask_again() -> None:
+            loop.call_soon_threadsafe(again)
+            loop.call_soon_threadsafe(invite)
+
         try:
-            with _mode(self._descriptor, echo=False, lines=False):
+            with _mode(self._descriptor, echo=False, lines=False, resumed=ask_again):
                 termios.tcflush(self._descriptor, termios.TCIFLUSH)
                 invite()
                 data = await self._read()
@@ -88,7 +101,7 @@ class Keys:
     def lent(self) -> Iterator[int]:
         """For the length of a block let another program read the keys of this descriptor, from a
         terminal in its usual mode."""
-        with _mode(self._descriptor, echo=True):
+        with _mode(self._descriptor, echo=True), _after_a_stop(lambda: None):
             yield self._descriptor
 
     @property
@@ -119,15 +132,29 @@ class Keys:
             return b""  # hung up, or closed
 
     def _in_foreground(self) -> bool:
-        try:
-            return os.tcgetpgrp(self._descriptor) == os.getpgrp()
-        except OSError:
-            return False
+        return _in_foreground(self._descriptor)
+
+
+def _in_foreground(descriptor: int) -> bool:
+    try:
+        return os.tcgetpgrp(descriptor) == os.getpgrp()
+    except OSError:
+        return False
 
 
 @contextmanager
-def _mode(descriptor: int, *, echo: bool, lines: bool = True) -> Iterator[None]:
-    """Keys echoed or not, and by lines or each at once; the interrupt and stop keys stay."""
+def _mode(
+    descriptor: int,
+    *,
+    echo: bool,
+    lines: bool = True,
+    resumed: Callable[[], None] = lambda: None,
+) -> Iterator[None]:
+    """Keys echoed or not, and by lines or each at once; the interrupt and stop keys stay.
+
+    The shell in whose hands a stopped process leaves the terminal changes the mode, which is
+    set again when this process goes on; `resumed` is called then.
+    """
     try:
         before = termios.tcgetattr(descriptor)
     except termios.error:
@@ -140,13 +167,35 @@ def _mode(descriptor: int, *, echo: bool, lines: bool = True) -> Iterator[None]:
     if not lines:
         mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
 
-    def restore() -> None:
+    def change(to: list[Any]) -> None:
+        """Change it at once: what a terminal that stands still has not drawn is not waited for."""
         try:
-            if os.tcgetpgrp(descriptor) == os.getpgrp():  # from the background it would stop us
-                termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
-        except (OSError, termios.error):
+            if _in_foreground(descriptor):  # from the background it would stop us
+                termios.tcsetattr(descriptor, termios.TCSANOW, to)
+        except termios.error:
             pass  # the terminal is gone, and its mode with it
 
-    with undone(restore):
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, mode)
+    def go_on() -> None:
+        if _in_foreground(descriptor):
+            change(mode)
+            resumed()
+
+    with undone(lambda: change(before)), _after_a_stop(go_on):
+        termios.tcsetattr(descriptor, termios.TCSANOW, mode)
         yield
+
+
+@contextmanager
+def _after_a_stop(go_on: Callable[[], None]) -> Iterator[None]:
+    """For the length of a block, call `go_on` whenever this process was stopped and goes on.
+
+    Only the main thread may say so.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGCONT, lambda *_: go_on())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCONT, before or signal.SIG_DFL)

@@ -56,6 +56,7 @@ class Question:
     changed: str
     place: str
     editing: Editing
+    _whole: bool = False
     _hides: bool = False
     _unclear: int = 0
 
@@ -103,7 +104,8 @@ class Question:
         return Drawing(screen.looks, screen.width - 2)
 
     def _show(self, *, whole: bool) -> None:
-        """Draw the question, and note whether something of it is hidden."""
+        """Draw the question, and note how, and whether something of it is hidden."""
+        self._whole = whole
         drawing = replace(self._drawing, whole=whole)
         looks = drawing.looks
         body = item_lines(drawing, self.item)
@@ -137,7 +139,8 @@ class Question:
         wide = (f" {self.dialogue.screen.looks.glyphs.dot} ", "  ", " ")
         offers = [_offered(keys, between) for between in wide]
         fitting = (one for one in offers if sum(len(text) for text, _ in one) <= room)
-        return await self.dialogue.key(*next(fitting, offers[-1]))
+        offered = next(fitting, offers[-1])
+        return await self.dialogue.key(*offered, again=lambda: self._show(whole=self._whole))
 
     async def _lasting(self, lasting: Lasting, name: str) -> Answer | None:
         """What the answer is to cover, of what is offered; None when the person goes back."""
