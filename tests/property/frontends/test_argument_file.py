@@ -34,7 +34,8 @@ def test_arguments_come_back_as_they_were_and_nothing_in_the_file_hides(
 @pytest.mark.req("K10")
 @pytest.mark.parametrize(
     "file",
-    ["a = 1990-01-01", "a = nan", "a = [inf]", "a", "a = [", "a = " + "[" * 5000, "a = 1\na = 2"],
+    ["a = 1990-01-01", "a = nan", "a = [inf]", "a", "a = [", "a = " + "[" * 5000, "a = 1\na = 2"]
+    + [f"{'a.' * levels}a = 1" for levels in (200, 500, 900, 3000)],
 )
 def test_what_gives_no_arguments_is_an_error_like_any(file: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):

@@ -108,7 +108,11 @@ async def test_without_a_change_the_question_stands(line: str) -> None:
     assert any("not edited" in one for one in screen)
 
 
-@pytest.mark.parametrize("typed", ["{" * 100_000, '{"a":' * 50_000])
+@pytest.mark.parametrize(
+    "typed",
+    ["{" * 100_000, '{"a":' * 50_000]
+    + ['{"a":' * levels + "1" + "}" * levels for levels in (200, 500, 900)],
+)
 def test_hostile_json_is_an_error_like_any(typed: str) -> None:
     with pytest.raises(ValueError, match="JSON"):
         reassigned(typed, {}, TAKEN)

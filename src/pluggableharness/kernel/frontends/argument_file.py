@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 
 from pluggableharness.kernel.domain.values import Json, JsonObject
-from pluggableharness.kernel.frontends.json_values import jsonable
+from pluggableharness.kernel.frontends.json_values import is_deep, jsonable
 from pluggableharness.kernel.frontends.text import escaped, on_a_line
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -34,6 +34,8 @@ def from_file(text: str) -> JsonObject:
         values = tomllib.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+    if is_deep(values):
+        raise ValueError("it is nested too deeply")
     for name, value in values.items():
         _check(name, value)
     return values

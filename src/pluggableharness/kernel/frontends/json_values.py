@@ -39,6 +39,15 @@ def jsonable(value: Json) -> object:
     return value
 
 
+def is_deep(value: Json, levels: int = 100) -> bool:
+    """Whether a value has more levels than that: a schema allows far fewer, and what writes and
+    compares JSON recurses."""
+    if isinstance(value, str) or not isinstance(value, Mapping | Sequence):
+        return False
+    inner = value.values() if isinstance(value, Mapping) else value
+    return levels == 0 or any(is_deep(one, levels - 1) for one in inner)
+
+
 def ascii_line(value: Json) -> bytes:
     """The value on one line of printing ASCII: nothing in it can disturb a terminal."""
     try:

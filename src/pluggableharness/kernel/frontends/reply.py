@@ -7,6 +7,7 @@ from string import ascii_lowercase
 
 from pluggableharness.kernel.domain.operation import Schema, SchemaType
 from pluggableharness.kernel.domain.values import Json, JsonObject
+from pluggableharness.kernel.frontends.json_values import is_deep
 
 _ALLOW = ("a", "y", "allow", "yes")
 _DENY = ("d", "n", "deny", "no")
@@ -96,6 +97,8 @@ def _json(text: str) -> Json:
         raise ValueError("this JSON is nested too deeply") from failure
     except json.JSONDecodeError as failure:
         raise ValueError(f"not JSON: {failure.msg} at character {failure.pos + 1}") from failure
+    if is_deep(value):
+        raise ValueError("this JSON is nested too deeply")
     return value
 
 
