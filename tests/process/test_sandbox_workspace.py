@@ -13,6 +13,8 @@ from pluggableharness.sdk.testing import Tool, opened
 
 pytestmark = pytest.mark.req("C14")
 
+NO_HOST = "python3 -c 'import socket; socket.create_connection((\"example.org\", 80))'"
+
 
 async def test_it_writes_below_the_working_directory(tool: Tool, tmp_path: Path) -> None:  # noqa: F811
     await output(tool, "mkdir a && echo x >a/b && mv a/b c && ln c d && rm d && chmod 600 c")
@@ -137,3 +139,22 @@ async def test_a_fork_bomb_ends_with_its_namespace(tool: Tool, tmp_path: Path) -
     outcome = await tool("bash", command="python3 bomb.py", timeout_s=1)
     assert outcome.error and outcome.error.category is Category.TIMEOUT
     assert await output(tool, "ps -e | wc -l") == "5\n"
+
+
+@pytest.mark.req("C14")
+@pytest.mark.parametrize("kind", ["bubblewrap"], indirect=True)
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (NO_HOST, "network = true"),
+        ("touch /usr/x", "writes only below"),
+    ],
+)
+async def test_a_wall_of_the_sandbox_says_which_it_is(
+    tool: Tool,  # noqa: F811
+    command: str,
+    told: str,
+) -> None:
+    failed = (await bash(tool, command)).payload
+    assert failed["exit_code"] != 0
+    assert told in failed["note"], failed["output"]
