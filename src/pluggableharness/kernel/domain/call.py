@@ -15,7 +15,7 @@ class ProposedCall:
     `tool_use_id` is the model's own id and pairs the result with the block; `arguments` is
     either parsed JSON or, when the vendor hands over text, that raw text. What is neither, as
     programs may propose it, becomes a text that says so, and is refused as any text that is no
-    JSON object.
+    JSON object; so does what nests deeper than all that handles it later can follow.
     """
 
     tool_use_id: str
@@ -24,7 +24,7 @@ class ProposedCall:
 
     def __post_init__(self) -> None:
         if not isinstance(self.arguments, str):
-            wrong = _no_object(self.arguments)
+            wrong = no_object(self.arguments)
             if wrong:
                 object.__setattr__(self, "arguments", wrong)
 
@@ -66,21 +66,23 @@ class Call:
     distrusted: str = field(default="", compare=False)
 
 
-def _no_object(given: object) -> str:
-    """Why a value is no JSON object as far as its names go; "" when it is one."""
+def no_object(given: object) -> str:
+    """Why a value is no JSON object that can be proposed; "" when it is one."""
     if not isinstance(given, Mapping):
         return f"a Python {type(given).__name__}"
     return _wrong_name(given)
 
 
 _DEEPEST = 100
-"""Levels that are looked at: a schema allows far fewer, so what lies deeper is refused by its
-check, and Python's own recursion ends. It stays as it was proposed, for the record."""
+"""Levels that a proposal has at most: a schema allows far fewer, and Python's own recursion, which
+ends somewhere beyond, is in the writing of JSON, for the record and for vendors."""
 
 
 def _wrong_name(given: object, depth: int = 1) -> str:
-    if isinstance(given, str | int) or depth > _DEEPEST:
+    if isinstance(given, str | int):
         return ""
+    if depth > _DEEPEST and isinstance(given, Mapping | list | tuple):
+        return f"a Python object of more than {_DEEPEST} levels"
     if isinstance(given, Mapping):
         for name, value in given.items():
             if not isinstance(name, str):

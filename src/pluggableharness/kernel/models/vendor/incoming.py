@@ -14,7 +14,7 @@ from pydantic_ai.messages import (
 )
 
 from pluggableharness.kernel.codec.json_text import json_bytes
-from pluggableharness.kernel.domain.call import ProposedCall
+from pluggableharness.kernel.domain.call import ProposedCall, no_object
 from pluggableharness.kernel.domain.message import Block, Message, Role, Sealed, Text, Thinking
 from pluggableharness.kernel.domain.values import JsonObject
 
@@ -63,7 +63,7 @@ def _seal(part: TextPart | ThinkingPart | ToolCallPart) -> bytes | None:
 
 
 def _arguments(written: Any) -> JsonObject | str:
-    """An object where the text is one beyond doubt, else the text, for the schema to refuse.
+    """An object where the text is one that can be proposed, else the text, to be refused.
 
     No text at all is no argument: that is how vendors write a call of what takes none.
     """
@@ -80,7 +80,7 @@ def _arguments(written: Any) -> JsonObject | str:
         )
     except (ValueError, RecursionError):
         return written
-    return value if isinstance(value, dict) else written
+    return written if no_object(value) else value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
