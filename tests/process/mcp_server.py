@@ -55,6 +55,7 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "slow", "inputSchema": NOTHING, "annotations": {"readOnlyHint": True}},
     {"name": "crash", "inputSchema": NOTHING, "annotations": {"readOnlyHint": True}},
     {"name": "change", "inputSchema": NOTHING, "annotations": {"readOnlyHint": True}},
+    {"name": "here", "inputSchema": NOTHING, "annotations": {"readOnlyHint": True}},
 ]
 
 
@@ -95,6 +96,8 @@ def call(asked: dict[str, Any]) -> None:
             answer(asked, {**content("{}"), "structuredContent": {"n": 1, "none": None}})
         case "environment":
             answer(asked, content(json.dumps(dict(os.environ))))
+        case "here":
+            answer(asked, content(os.getcwd()))
         case "slow":
             token = params.get("_meta", {}).get("progressToken")
             told = {"progressToken": token, "progress": 1, "total": 4, "message": "a quarter"}

@@ -52,7 +52,7 @@ def tools(harness: Harness) -> dict[str, dict[str, Any]]:
 def test_its_tools_become_operations_that_say_what_they_are(harness: Harness) -> None:
     configured(harness, 'operation "put" {\n  risk = "critical"\n}')
     there = tools(harness)
-    assert len(there) == 13
+    assert len(there) == 14
     assert (there["look"]["kind"], there["look"]["risk"]) == ("data_source", "read_only")
     assert (there["put"]["kind"], there["put"]["risk"]) == ("resource", "critical")
     destroy = there[DESTROY]

@@ -74,7 +74,7 @@ def setup_of(
     root = str(config.path.parent)
     profiles = {name: _agent(written, retries, root) for name, written in config.profiles.items()}
     specs = (
-        _spec(one, gate.found[one.name], environment)
+        replace(_spec(one, gate.found[one.name], environment), directory=config.path.parent)
         for one in config.providers
         if one.name in gate.found
     )

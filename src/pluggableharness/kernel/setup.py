@@ -62,9 +62,11 @@ class Setup:
 
     @property
     def started(self) -> tuple[ProviderSpec, ...]:
-        """The providers as they are started: each is told what is believed."""
-        guarded = tuple(sorted(self.believed))
-        return tuple(replace(one, guarded=guarded) for one in self.providers)
+        """The providers as they are started: each is told what is believed, and has a folder."""
+        guarded, here = tuple(sorted(self.believed)), self.working_directory
+        return tuple(
+            replace(one, guarded=guarded, directory=one.directory or here) for one in self.providers
+        )
 
     def deadline_s(self, operation: Operation) -> float | None:
         """How long a call of an operation may take, in seconds; None for as long as it likes."""

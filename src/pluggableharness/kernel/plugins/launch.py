@@ -83,6 +83,7 @@ async def _start(spec: ProviderSpec, place: PrivateDirectory, first_line: FirstL
     try:
         process = await guard.start(
             spec.command,
+            cwd=spec.directory,
             env=plugin_environment(os.environ, place.path, _named(spec)),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 
 from pluggableharness.kernel.domain.event import Producer
 from pluggableharness.kernel.domain.operation import Operation
@@ -34,6 +35,8 @@ class ProviderSpec:
     naming every problem; `environment` is what it gets beside the few inherited variables.
     `disabled` names operations that it declares and that are not offered. `guarded` are files
     that nothing which it runs may change, since they are believed or started later (C14).
+    `directory` is the folder that it is started in (F3); None is ours, and in a `Setup` its
+    working directory.
     """
 
     name: str
@@ -43,4 +46,5 @@ class ProviderSpec:
     instance: Instance = Instance.SHARED
     disabled: tuple[str, ...] = ()
     guarded: tuple[str, ...] = ()
+    directory: Path | None = None
     judge: Judge = field(default=setting_problems, compare=False, repr=False)
