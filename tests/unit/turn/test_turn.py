@@ -7,6 +7,7 @@ from unit.turn.doubles import (
     CONTEXT,
     FakeFrontend,
     FakeProviders,
+    allow,
     ask_resources,
     calls,
     operation,
@@ -149,6 +150,25 @@ async def test_allowed_items_go_on_while_a_person_thinks_about_another() -> None
     )
     await asyncio.wait_for(run_turn(given, CONTEXT, [], OFFERED), 5)
     assert providers.trace == ["start write", "end write", "start edit", "end edit"]
+
+
+@pytest.mark.req("K13a")
+@pytest.mark.parametrize("denied", [("use-1",), ("use-1", "use-2")])
+async def test_what_stands_behind_a_denied_call_still_waits_for_those_before_it(
+    denied: tuple[str, ...],
+) -> None:
+    async def first_takes_long(call: Call) -> Outcome:
+        for _ in range(100 if call.tool_use_id == "use-0" else 0):
+            await asyncio.sleep(0)
+        return Success({})
+
+    def decide(call: Call) -> Verdict:
+        return Verdict(Decision.DENY, "rule") if call.tool_use_id in denied else allow(call)
+
+    message = calls(*["shell"] * (len(denied) + 2))
+    given, providers, *_ = ports(message, providers=FakeProviders(first_takes_long), decide=decide)
+    await asyncio.wait_for(run_turn(given, CONTEXT, [], OFFERED), 5)
+    assert providers.trace == ["start shell", "end shell", "start shell", "end shell"]
 
 
 @pytest.mark.req("K10a")

@@ -23,12 +23,15 @@ async def apply_plan(ports: TurnPorts, results: Results, plan: Plan) -> tuple[Ap
     applied: dict[str, ApplyItem] = {}
 
     async def settle(index: int, item: PlanItem) -> None:
+        before = [ended[earlier] for earlier in waits[index]]
         try:
-            before = [ended[earlier] for earlier in waits[index]]
             last, outcome = await decide_and_run(ports, results, item, before)
+            applied[item.id] = ApplyItem(last, _applied(last, outcome), outcome)
+            # One that was denied did not wait, and those behind it wait for nothing else.
+            for earlier in before:
+                await earlier.wait()
         finally:
             ended[index].set()
-        applied[item.id] = ApplyItem(last, _applied(last, outcome), outcome)
 
     await together([settle(index, item) for index, item in enumerate(plan.items)])
     done = tuple(applied[item.id] for item in plan.items)
