@@ -71,7 +71,7 @@ def shape(news: Whole) -> Shape:
     match news:
         # The commonest first: a replay tells many thousands (S13).
         case CallStarted():
-            return {"type": "call_started", **_call(news.call), "deadline_s": _deadline(news.call)}
+            return {"type": "call_started", **_call(news.call), "deadline_s": _number(news.call.deadline_s)}
         case CallEnded():
             return outcome(news.call.id, news.outcome)
         case SessionStarted():
@@ -221,7 +221,7 @@ def _message(message: Message) -> Shape:
 
 def _used(usage: Usage, cost_usd: float) -> Shape:
     tokens: Shape = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-    return {"usage": tokens, "cost_usd": cost_usd}
+    return {"usage": tokens, "cost_usd": _number(cost_usd)}
 
 
 def _refused(refused: RefusedCall) -> Shape:
@@ -256,10 +256,9 @@ def _call(call: Call) -> Shape:
     }
 
 
-def _deadline(call: Call) -> float | None:
-    """Mostly whole seconds, which are quicker to write when they are no fraction (S13)."""
-    seconds = call.deadline_s
-    return seconds if seconds is None or seconds % 1 else int(seconds)
+def _number(value: float | None) -> float | None:
+    """Mostly a whole one, which is quicker to write when it is no fraction (S13)."""
+    return value if value is None or value % 1 else int(value)
 
 
 def _item(item: PlanItem) -> Shape:

@@ -61,7 +61,7 @@ def ascii_line(value: Json) -> bytes:
 
 
 def _is_final(line: bytes) -> bool:
-    if not line.isascii() or _WHOLE.search(line):
+    if not line.isascii() or (b".0" in line and _WHOLE.search(line)):
         return False
     return not _LARGE.search(line) or not _CERTAINLY_LARGE.search(line)
 
