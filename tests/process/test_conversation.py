@@ -274,6 +274,21 @@ def test_the_question_which_session_takes_the_beginning_of_an_id_as_well(harness
         talk.say(log.stem[:25].lower(), "The answer is 42")
 
 
+@pytest.mark.req("K30", "K32")
+def test_a_session_that_cannot_go_on_is_told_and_the_conversation_stays(harness: Harness) -> None:
+    with talking(harness, [Reply("The answer is 42.")]) as (talk, _):
+        talk.say("what is it?", "42")
+        (log,) = harness.logs()
+        damaged = log.with_name(f"{'0' * 26}.sqlite")
+        damaged.write_bytes(b"no log" * 1000)
+        talk.say("/resume ../../etc/passwd", "no such log")
+        talk.say(f"/resume {damaged.stem}", "no session log")
+        talk.say(f"/resume {log.stem}", "is open already")
+        talk.leave()
+    damaged.unlink()
+    assert facts(harness) == ["started", "ended completed"]
+
+
 @pytest.mark.req("K17", "K30", "K32")
 def test_what_was_seen_of_an_interrupted_answer_stays_in_history_and_record(
     harness: Harness,

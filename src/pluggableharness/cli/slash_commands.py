@@ -21,8 +21,11 @@ from pluggableharness.kernel.kernel import Kernel
 from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.schema.nearest import close
 from pluggableharness.kernel.session.session import Session
+from pluggableharness.kernel.store.descent import check_root
 from pluggableharness.kernel.store.index import Summary, summaries
 from pluggableharness.kernel.store.location import sessions_directory
+from pluggableharness.kernel.store.lock import holders, is_held
+from pluggableharness.kernel.store.past import read_session
 
 COMMANDS = {
     "/help": ("", "what there is to say"),
@@ -165,7 +168,7 @@ class SlashCommands:
 
     async def _resume(self, given: str) -> GoOnWith | None:
         if given:
-            return GoOnWith(find_log(given))
+            return _other(given)
         found = recent(self.session.working_directory, besides=self.session.id)
         if not found:
             self.terminal.say("There is no other session of this folder.")
@@ -177,7 +180,20 @@ class SlashCommands:
             return None
         if picked.isascii() and picked.isdigit() and 1 <= int(picked) <= len(found):
             picked = found[int(picked) - 1].session_id
-        return GoOnWith(find_log(picked))
+        return _other(picked)
+
+
+def _other(given: str) -> GoOnWith:
+    """A session that can be gone on with: this one is left only for such a one.
+
+    Raises HarnessError, which says why the session is none.
+    """
+    log = find_log(given)
+    check_root(log)
+    read_session(log)
+    if is_held(log, holders()):
+        raise UsageError(f"session {log.stem} is open already, here or in another harness")
+    return GoOnWith(log)
 
 
 def recent(directory: str, *, besides: str = "") -> Sequence[Summary]:

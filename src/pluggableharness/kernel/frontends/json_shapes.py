@@ -71,7 +71,11 @@ def shape(news: Whole) -> Shape:
     match news:
         # The commonest first: a replay tells many thousands (S13).
         case CallStarted():
-            return {"type": "call_started", **_call(news.call), "deadline_s": _number(news.call.deadline_s)}
+            return {
+                "type": "call_started",
+                **_call(news.call),
+                "deadline_s": _number(news.call.deadline_s),
+            }
         case CallEnded():
             return outcome(news.call.id, news.outcome)
         case SessionStarted():

@@ -18,7 +18,7 @@ from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.database import check_database
 from pluggableharness.kernel.store.errors import READ_ERRORS, LogUnreadable
 from pluggableharness.kernel.store.location import SUFFIX, unreadable
-from pluggableharness.kernel.store.lock import holders, lock_path
+from pluggableharness.kernel.store.lock import holders, is_held
 
 _FILE = "index"
 _LARGEST = 1 << 28
@@ -172,14 +172,7 @@ def _with_ends(directory: Path, found: Iterable[Summary]) -> list[Summary]:
         return every
     held = holders()
     return [
-        one if one.status != RUNNING or _is_held(directory, one.session_id, held)
+        one if one.status != RUNNING or is_held(directory / (one.session_id + SUFFIX), held)
         else msgspec.structs.replace(one, status=INTERRUPTED)
         for one in every
     ]  # fmt: skip
-
-
-def _is_held(directory: Path, session_id: str, held: frozenset[int]) -> bool:
-    try:
-        return lock_path(directory / (session_id + SUFFIX)).stat().st_ino in held
-    except OSError:
-        return False

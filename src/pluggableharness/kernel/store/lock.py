@@ -66,6 +66,14 @@ def holders() -> frozenset[int]:
     return frozenset(int(row[5].rpartition(":")[2]) for row in rows if row[1] == "FLOCK")
 
 
+def is_held(log: Path, held: frozenset[int]) -> bool:
+    """Whether a kernel has a log open; `held` is what `holders` gave."""
+    try:
+        return lock_path(log).stat().st_ino in held
+    except OSError:
+        return False
+
+
 def _open(log: Path, path: Path) -> tuple[int, bool]:
     """A descriptor of the lock file, and whether the file was there before."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
