@@ -53,7 +53,7 @@ ARGUMENTS: JsonObject = {"path": "a.txt", "lines": [1, 2.5, None, True, {"x": "Ã
 CALL = Call("call", WRITE, ARGUMENTS, CallContext("session", "turn", "/work"), "toolu_1")
 DENIED = Verdict(Decision.DENY, "nobody", "no one here", downgraded_from=Decision.ASK)
 FAILURE = Failure(ErrorCategory.NOT_FOUND, "no such file", True, {"path": "a.txt"})
-DEEP: JsonObject = {"a": json.loads("[" * 200 + "]" * 200)}
+DEEP: JsonObject = {"a": json.loads("[" * 95 + "]" * 95)}
 
 
 def round_trip(arguments: JsonObject | str) -> JsonObject | str:
@@ -203,11 +203,11 @@ def test_what_json_does_not_have_is_kept_by_a_rule(
 
 
 @pytest.mark.req("K27")
-def test_an_object_nested_beyond_recursion_is_said_to_be() -> None:
+def test_an_object_nested_beyond_reason_is_said_to_be() -> None:
     nested: JsonObject = {}
     for _ in range(5000):
         nested = {"a": nested}
-    assert "too deeply" in str(round_trip(nested))
+    assert round_trip(nested) == "a Python object of more than 100 levels"
     with pytest.raises(ValueError, match="too deeply"):
         json_bytes(nested)
 
