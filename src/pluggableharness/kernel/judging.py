@@ -9,14 +9,14 @@ from dataclasses import replace
 from functools import partial
 
 from pluggableharness.kernel.config.declaration import operation_digest
-from pluggableharness.kernel.config.git_config import distrust
-from pluggableharness.kernel.config.git_places import git_directories
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.errors import ModelFailed
 from pluggableharness.kernel.domain.message import Message, ModelReply, Role, Text
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.verdict import Opined, Opinion, Review, Verdict
 from pluggableharness.kernel.first_party import confined
+from pluggableharness.kernel.git.directories import git_directories
+from pluggableharness.kernel.git.distrust import distrust
 from pluggableharness.kernel.models.reviewer import Doors, Unavailable, ask, unheard
 from pluggableharness.kernel.places import located, real_path
 from pluggableharness.kernel.plugins.program import answer_of

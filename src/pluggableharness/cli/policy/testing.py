@@ -14,7 +14,6 @@ from pluggableharness.kernel.codec.record import read_call, read_plan
 from pluggableharness.kernel.codec.record_facts import read_decision
 from pluggableharness.kernel.codec.record_messages import read_message
 from pluggableharness.kernel.config.config import Config, OriginKind
-from pluggableharness.kernel.config.git_config import distrust
 from pluggableharness.kernel.config.lock import LOCK_NAME, pinned_digests, read_lock
 from pluggableharness.kernel.config.project import project_config, shown_path
 from pluggableharness.kernel.configured import granted_file, policy_files
@@ -26,6 +25,7 @@ from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.first_party import confined, first_party
 from pluggableharness.kernel.frontends.text import on_a_line
+from pluggableharness.kernel.git.distrust import distrust
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
 from pluggableharness.kernel.schema.parse import parse_arguments

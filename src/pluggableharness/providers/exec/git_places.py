@@ -1,7 +1,7 @@
 """Where git takes its configuration and hooks from, for a folder that it runs in (C14).
 
 A `.git` may be a link or a file that leads elsewhere, a `commondir` leads on, and a folder may be a
-repository itself. Looks by name and runs nothing. The kernel has its own `git_places`, since it
+repository itself. Looks by name and runs nothing. The kernel has `git/directories.py`, since it
 knows no provider and asks another question; a test holds that both go to the same places.
 """
 

@@ -8,15 +8,15 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from unit.config.git_repositories import BASE, HOSTILE, PLAIN
+from unit.git.repositories import BASE, HOSTILE, PLAIN
 from unit.planning.doubles import call, operation
 
-from pluggableharness.kernel.config.git_config import distrust
-from pluggableharness.kernel.config.git_repository import Use, git_runs
 from pluggableharness.kernel.domain.call import CallContext
 from pluggableharness.kernel.domain.operation import Risk
 from pluggableharness.kernel.domain.verdict import Decision
 from pluggableharness.kernel.first_party import confined, first_party
+from pluggableharness.kernel.git.distrust import distrust
+from pluggableharness.kernel.git.repository import Use, git_runs
 from pluggableharness.kernel.policy import Action, Asking, Rule, RuleBook, Terms, decide
 
 BASH = operation("bash", provider="exec", risk=Risk.HIGH)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pluggableharness.kernel.config import git_keys, git_places
+from pluggableharness.kernel.git.directories import git_directories
+from pluggableharness.kernel.git.keys import check
 from pluggableharness.providers.exec import git_places as of_exec
 from pluggableharness.providers.exec.plain_repository import plain_lines
 
@@ -50,7 +51,7 @@ lines = st.one_of(
 def test_what_a_command_may_leave_in_a_new_repository_the_kernel_takes_for_harmless(
     text: str,
 ) -> None:
-    _, suspicious = git_keys.check(plain_lines(text), frozenset(), local=True)
+    _, suspicious = check(plain_lines(text), frozenset(), local=True)
     assert suspicious == []
 
 
@@ -117,7 +118,7 @@ def test_both_follow_a_git_to_the_same_places(
         else:
             (folder / name).write_text(content, newline="")
     usual = {str(folder / ".git"), os.path.realpath(folder / ".git")}
-    kernels = set(git_places.git_directories(folder))
+    kernels = set(git_directories(folder))
     execs = {str(one) for one in of_exec.git_directories(folder)}
     assert kernels <= execs
     assert execs - kernels <= (usual if (folder / ".git").is_dir() else set())

@@ -1,7 +1,7 @@
 """Where the repositories that a directory is in keep what git believes, beside a `.git` (K5a).
 
-The exec provider has its own `git_places`, which the kernel does not know; a test holds that
-both go to the same places.
+The exec provider has `git_places`, which the kernel does not know; a test holds that both go to the
+same places.
 """
 
 import os

@@ -10,10 +10,10 @@ from pathlib import Path
 from posixpath import join, normpath
 from typing import Final
 
-from pluggableharness.kernel.config.git_keys import digest
-from pluggableharness.kernel.config.git_repository import Use, git_runs
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind
+from pluggableharness.kernel.git.keys import digest
+from pluggableharness.kernel.git.repository import Use, git_runs
 from pluggableharness.kernel.policy import Command, shell_view
 from pluggableharness.kernel.policy.shell.words import names
 from pluggableharness.kernel.policy.subjects import paths, words_run

@@ -13,7 +13,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, assert_never
 
-from pluggableharness.kernel.config import git_index, git_keys
+from pluggableharness.kernel.git import keys
+from pluggableharness.kernel.git.index import NotUnderstood, gitlinks
 from pluggableharness.kernel.policy.shell.words import names
 from pluggableharness.kernel.regular import opened
 
@@ -140,7 +141,7 @@ class _Looking:
             return ""
         leads_home = frozenset({str(worktree), os.path.relpath(worktree, git)})
         local = self._use is not Use.ANYTHING
-        folders, suspicious = git_keys.check(text, leads_home, local=local)
+        folders, suspicious = keys.check(text, leads_home, local=local)
         self.found += (f"{path} holds {one}" for one in suspicious)
         for folder in folders:
             self._hooks(worktree / folder)
@@ -192,8 +193,8 @@ def _submodules(git: Path, worktree: Path, hash_sizes: tuple[int, ...]) -> set[s
         data = _bytes(index, _LARGEST_INDEX)
         try:
             for hash_size in hash_sizes:
-                found |= set(git_index.gitlinks(data or b"", hash_size))
-        except git_index.NotUnderstood:
+                found |= set(gitlinks(data or b"", hash_size))
+        except NotUnderstood:
             raise _Runs(f"{index} names submodules in a form that is not known here") from None
     return found
 

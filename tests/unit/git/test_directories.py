@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pluggableharness.kernel.config.git_places import git_directories
+from pluggableharness.kernel.git.directories import git_directories
 
 pytestmark = pytest.mark.req("K5a", "C14")
 
