@@ -81,7 +81,7 @@ async def _listed(directory: Path) -> Reading:
 
 
 def _list(state: Path) -> float:
-    return _command(state, "list", expected=_SESSIONS)
+    return _command(state, "list", "--all", expected=_SESSIONS)
 
 
 async def _replayed(directory: Path) -> Reading:

@@ -253,7 +253,7 @@ class _Watched:
             yield ["sessions", "export", log.stem, str(self.place / f"{log.stem}.jsonl")]
         if self.interrupted:
             return  # the others of its kind tell of the project, which is the same
-        yield ["sessions", "list"]
+        yield ["sessions", "list", "--all"]
         yield ["config", "show"]
         yield ["config", "accept"]
         yield ["doctor", "--json"]

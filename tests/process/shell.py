@@ -24,6 +24,9 @@ _READY = "[[ready]]"
 _PROMPT = re.compile(r"(help|reason\)|go back) > ")
 _BLOCK = re.compile(r"(?:<!-- typed: ([^\n]*) -->\n)?(```console\n)(.*?)(```\n)", re.DOTALL)
 _ID = re.compile(r"\b01[0-9A-HJKMNP-TV-Z]{24}\b")
+_TIME = 10
+"""Characters of an id that lists of sessions show."""
+
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")
 _ALIKE = (
     (r" · \d+(\.\d+)? (ms|s)\b", ""),
@@ -100,6 +103,8 @@ class Shell:
     def _told(self, said: str) -> str:
         text = said.replace("\r\n", "\n").replace(str(self.home), HOME)
         text = _ID.sub(lambda found: _stands_for_id(_place(self.ids, found[0])), text)
+        for place, known in enumerate(self.ids):
+            text = re.sub(rf"^{known[:_TIME]}\b", _stands_for_id(place)[:_TIME], text, flags=re.M)
         text = _HASH.sub(lambda found: _stands_for_hash(_place(self.hashes, found[0])), text)
         for pattern, alike in _ALIKE:
             text = re.sub(pattern, alike, text)
@@ -120,7 +125,7 @@ def _place(known: list[str], one: str) -> int:
 
 
 def _stands_for_id(place: int) -> str:
-    return "01M7ZC2V8GK5QX4T9R3WYE6HD" + "NPQRSTVWXYZ"[place]
+    return f"01M7ZC2V8{'NPQRSTVWXYZ'[place]}K5QX4T9R3WYE6HDG"
 
 
 def _stands_for_hash(place: int) -> str:

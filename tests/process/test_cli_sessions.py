@@ -89,8 +89,8 @@ def test_sessions_are_listed_with_what_they_were_for(harness: Harness) -> None:
     assert found[0]["prompt"] == "Mend it"
     assert found[0]["working_directory"] == str(harness.project)
     human = harness.run("sessions", "list", "--limit", "1").stdout
-    assert second.stem in human
-    assert first.stem not in human
+    assert human.startswith(second.stem[:10])
+    assert first.stem[:10] not in human
 
 
 @pytest.mark.req("K29")
@@ -135,5 +135,5 @@ def test_a_session_that_is_not_there_is_a_usage_error(harness: Harness) -> None:
     broken.write_bytes(b"no log at all, but long enough to be read" * 100)
     shown = harness.run("sessions", "show", "01ZZ")
     assert (shown.returncode, "no session log" in shown.stderr) == (1, True)
-    listed = lines(harness.run("sessions", "list", "--json").stdout)
+    listed = lines(harness.run("sessions", "list", "--all", "--json").stdout)
     assert listed[-1]["status"] == "unreadable"

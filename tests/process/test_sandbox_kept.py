@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from process.sandboxes import bash, kind, output, tool  # noqa: F401  # fixtures
 
-from pluggableharness.kernel.config.load import find
+from pluggableharness.kernel.config.finding import find
 from pluggableharness.providers.exec.provider import provider
 from pluggableharness.sdk.testing import Tool, opened
 

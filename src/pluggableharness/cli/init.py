@@ -10,7 +10,8 @@ from pathlib import Path
 from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DONE, USAGE
 from pluggableharness.cli.working_directory import working_directory
-from pluggableharness.kernel.config.load import FILE_NAME, read_source
+from pluggableharness.kernel.config.finding import FILE_NAME
+from pluggableharness.kernel.config.load import read_source
 from pluggableharness.kernel.config.writing import written_value
 from pluggableharness.kernel.domain.errors import UsageError
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pluggableharness.kernel.config.load import find, read_source
+from pluggableharness.kernel.config.finding import find
+from pluggableharness.kernel.config.load import read_source
 from pluggableharness.kernel.domain.errors import UsageError
 
 

@@ -120,7 +120,7 @@ def test_the_command_ends(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     os.mkfifo(folder / "0.sqlite")
     (folder / "1.sqlite").symlink_to("/dev/zero")
-    command = [sys.executable, "-m", "pluggableharness.cli", "sessions", "list"]
+    command = [sys.executable, "-m", "pluggableharness.cli", "sessions", "list", "--all"]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "COLUMNS": "200"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30)
     assert done.returncode == 0 and "is a pipe" in done.stdout and "is a device" in done.stdout

@@ -10,8 +10,8 @@ from pluggableharness.cli.complaining import complain, told
 from pluggableharness.cli.exits import DONE, USAGE
 from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.config.config import Config
+from pluggableharness.kernel.config.finding import FILE_NAME, find
 from pluggableharness.kernel.config.known import built_in
-from pluggableharness.kernel.config.load import FILE_NAME, find
 from pluggableharness.kernel.config.project import file_config, shown_path
 from pluggableharness.kernel.config.show import shown
 from pluggableharness.kernel.domain.errors import UsageError

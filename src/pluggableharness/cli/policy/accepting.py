@@ -7,7 +7,7 @@ from pluggableharness.cli.complaining import whole
 from pluggableharness.cli.exits import DENIED, DONE
 from pluggableharness.cli.reporting import reported
 from pluggableharness.cli.working_directory import working_directory
-from pluggableharness.kernel.config.load import find
+from pluggableharness.kernel.config.finding import find
 from pluggableharness.kernel.configured import granted_file
 
 

@@ -38,8 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listed = command(
         "list",
         "listing",
-        "all sessions, the newest last",
-        "One line a session: id, start, status, cost, prompt.",
+        "the sessions of this project, the newest last",
+        "One line a session that was begun in this project, by a prompt or another agent: the "
+        "beginning of its id, start, status, cost, prompt.",
+    )
+    listed.add_argument(
+        "--all",
+        action="store_true",
+        help="those of every folder, and with them calls by hand and sub-agents",
     )
     listed.add_argument("--json", action="store_true", help="one JSON object a line")
     listed.add_argument("--limit", type=count, metavar="N", help="the N newest only")

@@ -9,13 +9,12 @@ from pathlib import Path
 from pluggableharness.cli.conversing import converse
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.finding import find_log
-from pluggableharness.cli.interrupts import run_until_done
+from pluggableharness.cli.interrupts import meanwhile, run_until_done
 from pluggableharness.cli.prompting import at_terminal, piped_prompt, with_piped
 from pluggableharness.cli.starting import (
     as_asked,
     exit_code,
     follow,
-    meanwhile,
     shown,
     with_models,
     with_script,

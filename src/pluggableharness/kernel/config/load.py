@@ -1,6 +1,5 @@
 """From agent.hcl to a `Config`, or to everything that is wrong with it (F1, F2)."""
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -31,8 +30,6 @@ from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.regular import NotRegular, opened
 from pluggableharness.kernel.schema.nearest import close
 
-FILE_NAME: Final = "agent.hcl"
-
 _LARGEST: Final = 1 << 20
 """Bytes: a hundred times what a long configuration has."""
 
@@ -49,27 +46,6 @@ _LABELS: Final = {
 POINTS: Final = tuple(one.value for one in HookPoint)
 MODES: Final = tuple(one.value for one in HookMode)
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
-
-
-def find(directory: Path) -> Path | None:
-    """The agent.hcl of the project that a directory is in; None when there is none.
-
-    The project's root is the nearest directory upward that holds one. The search ends at a
-    directory that holds `.git`, and above the first one only a file of this user or of root
-    counts: what a stranger puts into /tmp is nobody's configuration. A folder of that name is
-    none: sandboxes stand on one while a command runs.
-    """
-    for folder in (directory, *directory.parents):
-        path = folder / FILE_NAME
-        if (
-            path.exists()
-            and not path.is_dir()
-            and (folder == directory or path.stat().st_uid in (0, os.getuid()))
-        ):
-            return path
-        if (folder / ".git").exists():
-            return None
-    return None
 
 
 def read_source(path: Path, shown: str) -> Source:

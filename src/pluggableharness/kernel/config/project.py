@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pluggableharness.kernel.config.config import Config
+from pluggableharness.kernel.config.finding import find
 from pluggableharness.kernel.config.known import built_in
-from pluggableharness.kernel.config.load import find, load, read_source
+from pluggableharness.kernel.config.load import load, read_source
 from pluggableharness.version import __version__
 
 

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
+
+BY_HAND: Final = "person"
+"""What stands where the model does in the record of a call that a person made by hand (K4)."""
 
 
 class SessionStatus(Enum):

@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from pluggableharness.kernel.domain.call import ProposedCall
 from pluggableharness.kernel.domain.message import Message, ModelReply, Role
 from pluggableharness.kernel.domain.operation import Operation
+from pluggableharness.kernel.domain.session import BY_HAND
 from pluggableharness.kernel.domain.values import JsonObject
 
 
 class OneCall:
     """Proposes the given call once, then falls silent."""
 
-    name = "person"
+    name = BY_HAND
 
     def __init__(self, operation: str, arguments: JsonObject | str) -> None:
         self._call = ProposedCall("call", operation, arguments)
