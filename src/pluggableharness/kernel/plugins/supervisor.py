@@ -5,10 +5,10 @@ modules below; what a lock means, in `kernel.scheduling`.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Final
 
 from pluggableharness.kernel.domain.call import Call
@@ -21,15 +21,15 @@ from pluggableharness.kernel.domain.hook import (
     Subscription,
 )
 from pluggableharness.kernel.domain.operation import Operation
-from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, LeadUp, Outcome
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.plugins.callbacks import File, RunChild, no_children
 from pluggableharness.kernel.plugins.errors import ProviderLoadError, ProvidersNotLoaded
 from pluggableharness.kernel.plugins.hooks import ask_hook
 from pluggableharness.kernel.plugins.process import ProviderProcess, start_provider
+from pluggableharness.kernel.plugins.running import Running
 from pluggableharness.kernel.plugins.seat import Seat
 from pluggableharness.kernel.plugins.spec import Admit, Instance, ProviderSpec
-from pluggableharness.kernel.scheduling import Hold, WouldDeadlock, lock_request
+from pluggableharness.kernel.scheduling import lock_request
 from pluggableharness.kernel.schema import did_you_mean
 
 Ancestors = Callable[[str], frozenset[str]]
@@ -129,7 +129,7 @@ class ProviderProcesses:
         """What the provider that is loaded as `name` calls itself; "" when it has not said."""
         return self._own_names.get(name, "")
 
-    def locked(self, call: Call) -> "Running":
+    def locked(self, call: Call) -> Running:
         """A context manager that waits for the lock of the call's process, and holds it.
 
         Entering starts the process if need be, and raises ProviderLoadError when it cannot be
@@ -243,56 +243,3 @@ class ProviderProcesses:
         self._producers[spec.name] = process.introduction.producer
         self._own_names[spec.name] = process.introduction.calls_itself
         return process
-
-
-class Running:
-    """A call's hold on its provider process. `async with` it, once."""
-
-    __slots__ = ("_hold", "_process", "_refusal", "_seat")
-
-    def __init__(self, seat: Seat, hold: Hold) -> None:
-        self._seat = seat
-        self._hold = hold
-        self._process: ProviderProcess | None = None
-        self._refusal: Failure | None = None
-
-    async def __aenter__(self) -> "Running":
-        try:
-            await self._hold.__aenter__()
-        except WouldDeadlock as conflict:
-            self._refusal = Failure(ErrorCategory.CONCURRENCY_CONFLICT, str(conflict))
-            return self
-        try:
-            self._process = self._seat.present or await self._seat.process()
-        except BaseException:
-            await self._hold.__aexit__(None, None, None)
-            raise
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._refusal is None:
-            await self._hold.__aexit__(kind, error, trace)
-
-    def declares(self, operation: Operation) -> bool:
-        """Whether the process declares the operation exactly so (K10a)."""
-        return self._process is None or self._process.declares(operation)
-
-    async def invoke(self, call: Call, heard: Callable[[LeadUp], Awaitable[None]]) -> Outcome:
-        """Run the call to its end, whatever that is (P10-P16, P25-P27).
-
-        Never raises for a provider's faults. Cancelling the task cancels the call and raises
-        CallCancelled with the provider's report, which may take the 5 s of grace.
-        """
-        if self._refusal is not None:
-            return self._refusal
-        try:
-            # A call that is tried again may find that its process has died meanwhile.
-            process = self._seat.present or await self._seat.process()
-        except ProviderLoadError as error:
-            return Failure(ErrorCategory.PROCESS_CRASHED, str(error))
-        return await process.calls.invoke(call, heard)
