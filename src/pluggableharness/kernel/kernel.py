@@ -173,36 +173,39 @@ class Kernel:
             return member.needs(provider) or provider in hooking
 
         operations = await self._declared(needed)
+        async with self._recorded(member, log) as record, self._family.joined(member):
+            if isinstance(model, Answering):
+                model.instructions = Instructing(told, member.mode, record.instructed)
+            ports = self._ports(member, model, record)
+            with self._traces.session(
+                ports, member.session_id, member.profile.name, member.parent_id, member.callers
+            ) as watched:
+                session = Session(
+                    member.session_id,
+                    directory,
+                    member.offered(operations),
+                    watched,
+                    record,
+                    profile=member.profile.name,
+                    parent=member.parent_id,
+                    bounds=member.profile.bounds,
+                    spending=member.spending,
+                    mode=member.mode,
+                    warnings=left_out(
+                        {name: self.absent[name] for name in filter(needed, self.absent)}
+                    ),
+                )
+                with self._stopping.stopped_with_all(session):
+                    yield session
+
+    @asynccontextmanager
+    async def _recorded(self, member: Member, log: EventLog | None) -> AsyncIterator[SessionLog]:
+        """The record of a member's session; with it ends what was that session's alone."""
         session_id = member.session_id
         log = log or EventLog.create(sessions_directory(os.environ), session_id)
         self._logs[session_id] = log
-        parent = member.parent.session_id if member.parent else ""
-        record = SessionLog(log, self._processes.producer, member.profile.name, parent)
-        if isinstance(model, Answering):
-            model.instructions = Instructing(told, member.mode, record.instructed)
-        ports = self._ports(member, model, record)
         try:
-            async with self._family.joined(member):
-                with self._traces.session(
-                    ports, session_id, member.profile.name, parent, member.callers
-                ) as watched:
-                    session = Session(
-                        session_id,
-                        directory,
-                        member.offered(operations),
-                        watched,
-                        record,
-                        profile=member.profile.name,
-                        parent=parent,
-                        bounds=member.profile.bounds,
-                        spending=member.spending,
-                        mode=member.mode,
-                        warnings=left_out(
-                            {name: self.absent[name] for name in filter(needed, self.absent)}
-                        ),
-                    )
-                    with self._stopping.stopped_with_all(session):
-                        yield session
+            yield SessionLog(log, self._processes.producer, member.profile.name, member.parent_id)
         finally:
             await self._processes.end_session(session_id)
             del self._logs[session_id]

@@ -66,6 +66,11 @@ class Member:
             member = member.parent
 
     @property
+    def parent_id(self) -> str:
+        """The session that started this one; "" for one that a person started."""
+        return "" if self.parent is None else self.parent.session_id
+
+    @property
     def callers(self) -> frozenset[str]:
         """The calls of the parent that wait for this session to end."""
         return self.ancestors - self.parent.ancestors if self.parent else frozenset()
