@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 
 from pluggableharness.cli.choosing import Choosing
 from pluggableharness.cli.exits import DONE
-from pluggableharness.cli.interrupts import on_signals
+from pluggableharness.cli.interrupts import meanwhile, on_signals
 from pluggableharness.cli.kernel_log import log_drawn_by
 from pluggableharness.cli.prompt_history import history_path, read_history, remember
 from pluggableharness.cli.prompt_line import EditedLine, Interrupted, PlainLine, PromptLine
 from pluggableharness.cli.slash_commands import COMMANDS, GoOnWith, SlashCommands
-from pluggableharness.cli.starting import follow, meanwhile
+from pluggableharness.cli.starting import follow
 from pluggableharness.kernel.domain.cancelled import is_cancelled
 from pluggableharness.kernel.domain.message import Role
 from pluggableharness.kernel.domain.recorded import RecordedSession

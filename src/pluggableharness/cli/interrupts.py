@@ -10,7 +10,9 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import FAILED, INTERRUPTED, USAGE
@@ -18,6 +20,8 @@ from pluggableharness.cli.kernel_log import show_log
 from pluggableharness.cli.privacy import keep_others_out
 from pluggableharness.kernel.domain.errors import HarnessError, RecordFailed
 from pluggableharness.kernel.frontends.leaving import undo_all
+
+Done = TypeVar("Done")
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _unheard: list[int] = []
@@ -41,6 +45,17 @@ def run_until_done(work: Callable[[], Coroutine[None, None, int]]) -> int:
     except HarnessError as error:
         complain(error)
         return USAGE
+
+
+@asynccontextmanager
+async def meanwhile(work: Coroutine[None, None, Done]) -> AsyncIterator[asyncio.Task[Done]]:
+    """Do work while the block runs; what is not done by its end is left undone."""
+    task = asyncio.ensure_future(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def leave_at_once() -> None:

@@ -6,14 +6,13 @@ import sys
 from pathlib import Path
 
 from pluggableharness.cli.conversing import converse
-from pluggableharness.cli.interrupts import run_until_done
+from pluggableharness.cli.interrupts import meanwhile, run_until_done
 from pluggableharness.cli.prompting import at_terminal, read_prompt, with_piped
 from pluggableharness.cli.sessions.resuming import resume
 from pluggableharness.cli.starting import (
     as_asked,
     exit_code,
     follow,
-    meanwhile,
     shown,
     with_models,
     with_script,

@@ -1,14 +1,12 @@
-"""What `run` and `sessions resume` share: setups with models or scripts, one run, its exit code."""
+"""What `run` and `sessions resume` share: a setup, a frontend, what the end is called outside."""
 
 import argparse
-import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 from pluggableharness.cli.choosing import named
 from pluggableharness.cli.exits import BOUNDED, DENIED, DONE, FAILED
@@ -23,8 +21,6 @@ from pluggableharness.kernel.models.script import Script, agent_model, script_pr
 from pluggableharness.kernel.models.vendors import VendorModels, model_choice
 from pluggableharness.kernel.session.session import Session
 from pluggableharness.kernel.setup import Setup
-
-Done = TypeVar("Done")
 
 
 def with_models(
@@ -72,17 +68,6 @@ async def shown(*, as_json: bool) -> AsyncIterator[JsonLines | Terminal]:
     else:
         with closing(Terminal()) as terminal, log_drawn_by(terminal.say):
             yield terminal
-
-
-@asynccontextmanager
-async def meanwhile(work: Coroutine[None, None, Done]) -> AsyncIterator["asyncio.Task[Done]"]:
-    """Do work while the block runs; what is not done by its end is left undone."""
-    task = asyncio.ensure_future(work)
-    try:
-        yield task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 def follow(frontend: JsonLines | Terminal, session: Session) -> None:
