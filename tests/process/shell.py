@@ -37,7 +37,7 @@ _ALIKE = (
 )
 """What is never the same, and what stands for it."""
 
-_ANNOUNCED = re.compile(r"(\w+  )?▸")
+_ANNOUNCED = re.compile(r"(\w+  )?▸|meanwhile$")
 _ENDED = re.compile(r"^((?:\w+  )?✓ \S+).*")
 """A line of a call, of a sub-agent's behind its profile."""
 

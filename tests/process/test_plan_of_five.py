@@ -24,10 +24,9 @@ Ids, places and times are those of no real run.
 """
 ANSWERS = {
     "harness run --script session.yaml": [
-        *("e", "command=rm -rf build dist"),
+        *("e", "command=rm -rf build dist", "a"),  # what was edited is asked about at once
         *("d", "nothing from the network runs here"),
         *("k", "1", "y"),
-        "a",  # what was edited comes back behind those that waited
     ]
 }
 COMMANDS = (

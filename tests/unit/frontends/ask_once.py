@@ -10,13 +10,18 @@ import sys
 
 from unit.frontends.fakes import BASH, call, item
 
+from pluggableharness.kernel.domain.news import CallEnded
+from pluggableharness.kernel.domain.outcome import Success
 from pluggableharness.kernel.frontends.terminal import Terminal
 
 
 async def ask(frontend: Terminal, name: str) -> None:
-    answer = await frontend.decide(item(call(BASH, name, command=f"run {name}")), "")
+    asked = call(BASH, name, command=f"run {name}")
+    answer = await frontend.decide(item(asked), "")
     said = f"Answer(allow={answer.allow}, reason={answer.reason!r})" if answer else None
     print(f"ANSWER {name} {said}", flush=True)
+    if answer:
+        await frontend.hear(CallEnded(asked, Success({})))
 
 
 async def main() -> None:

@@ -12,6 +12,8 @@ from pluggableharness.kernel.domain.news import (
     CallEnded,
     CallEvent,
     CallStarted,
+    FromChild,
+    SessionEnded,
 )
 from pluggableharness.kernel.domain.outcome import (
     ErrorCategory,
@@ -19,11 +21,20 @@ from pluggableharness.kernel.domain.outcome import (
     Success,
 )
 from pluggableharness.kernel.domain.plan import Answer
+from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
+from pluggableharness.kernel.frontends import terminal as terminal_module
 from pluggableharness.kernel.frontends.keys import Keys
 from pluggableharness.kernel.frontends.looks import Looks
 from pluggableharness.kernel.frontends.terminal import Terminal
 
 DENIED = Failure(ErrorCategory.PERMISSION_DENIED, "Denied by rule no-net: keep off")
+
+
+@pytest.fixture
+def kept_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an answer leads to is waited for however slow the machine is."""
+    for name in ("_COMES_BACK_S", "_BEGINS_S"):
+        monkeypatch.setattr(terminal_module, name, 3600.0)
 
 
 @pytest.mark.req("K32", "K10")
@@ -110,6 +121,7 @@ async def test_each_answer_goes_to_its_own_question() -> None:
             assert not any("run two" in line for line in terminal.screen)
             terminal.type("a\n")
             assert await asyncio.wait_for(first, BOUND_S) == Answer(allow=True)
+            await terminal.hear(CallEnded(call(BASH, "one", command="run one"), Success({})))
             await terminal.until(lambda: "run two" in terminal.out.getvalue())
             terminal.type("d\n")
             assert await asyncio.wait_for(second, BOUND_S) == Answer(allow=False)
@@ -127,12 +139,120 @@ async def test_news_does_not_tear_an_open_question() -> None:
             assert terminal.screen == before
             terminal.type("a\n")
             await asyncio.wait_for(question, BOUND_S)
-        assert terminal.screen[-4:] == [
+        assert terminal.screen[-5:] == [
             "└ a allow · d deny · e edit · ? help > allowed",
+            "meanwhile",
             "▸ exec.bash make",
             "  ┊ meanwhile",
             "✓ exec.bash · 0 ms",
         ]
+
+
+@pytest.mark.req("K32")
+async def test_what_is_drawn_beside_a_question_is_parted_from_what_its_answer_leads_to() -> None:
+    beside, run = call(BASH, "other", command="make"), call(BASH, "one", command="run one")
+    with watched() as terminal:
+        await terminal.hear(CallStarted(beside))
+        async with asking(terminal, "one") as (question,):
+            await terminal.hear(CallEnded(beside, Success({})))
+            terminal.type("a\n")
+            await asyncio.wait_for(question, BOUND_S)
+            await terminal.hear(CallEnded(run, Success({})))
+        lines = terminal.out.getvalue().splitlines()
+        assert lines[-5:] == ["", "meanwhile", "✓ exec.bash make · 0 ms", "", "✓ exec.bash run one"]
+
+
+@pytest.mark.req("K32")
+@pytest.mark.parametrize("running", [False, True])
+async def test_what_an_answer_runs_is_told_before_the_next_question(
+    kept_long: None, running: bool
+) -> None:
+    """How it ended, or that it runs."""
+    run = call(BASH, "one", command="run one")
+    with watched() as terminal:
+        async with asking(terminal, "one", "two") as (first, _):
+            terminal.type("a\n")
+            await asyncio.wait_for(first, BOUND_S)
+            await terminal.hear(CallStarted(run))
+            assert not any("run two" in line for line in terminal.screen)
+            if running:
+                await terminal.hear(CallEvent(run, chunk(b"begun\n")))
+            else:
+                await terminal.hear(CallEnded(run, Success({})))
+            await terminal.until(lambda: "run two" in terminal.out.getvalue())
+        told, last = ("▸", "  ┊ begun") if running else ("✓", "✓ exec.bash run one · 0 ms")
+        shown = [line for line in terminal.screen if line.startswith((told, "┌", "  ┊"))]
+        assert shown[1].startswith(f"{told} exec.bash run one")
+        assert shown[-2:] == [last, "┌ high · exec.bash"]
+        assert "meanwhile" not in terminal.screen
+
+
+@pytest.mark.req("K32")
+async def test_a_question_does_not_wait_for_what_has_to_wait_itself(kept_long: None) -> None:
+    """Beside a running call another one may have to wait for its turn."""
+    with watched() as terminal:
+        async with asking(terminal, "one", "two") as (first, _):
+            await terminal.hear(CallStarted(call(BASH, "other", command="make")))
+            terminal.type("a\n")
+            await asyncio.wait_for(first, BOUND_S)
+            await terminal.until(lambda: "run two" in terminal.out.getvalue())
+
+
+@pytest.mark.req("K32")
+async def test_a_question_does_not_wait_for_ever_for_what_the_last_answer_ran(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(terminal_module, "_BEGINS_S", 0.0)
+    with watched() as terminal:
+        async with asking(terminal, "one", "two") as (first, _):
+            terminal.type("a\n")
+            await asyncio.wait_for(first, BOUND_S)
+            await terminal.until(lambda: "run two" in terminal.out.getvalue())
+
+
+@pytest.mark.req("K10")
+@pytest.mark.parametrize("why", ["its arguments were edited", "the edit was not taken over: x"])
+async def test_an_edited_call_is_asked_about_again_before_those_that_wait(
+    kept_long: None, why: str
+) -> None:
+    """What does not fit is told at once, too."""
+    with watched() as terminal:
+        async with asking(terminal, "one", "two") as (first, second):
+            terminal.type('e\n{"command": 1}\n')
+            answer = await asyncio.wait_for(first, BOUND_S)
+            assert answer == Answer(allow=True, arguments={"command": 1})
+            terminal.type("d\nd\n")
+            again = item(call(BASH, "one", command="run one"))
+            answer = await asyncio.wait_for(terminal.frontend.decide(again, why), BOUND_S)
+            assert answer == Answer(allow=False)
+            assert await asyncio.wait_for(second, BOUND_S) == Answer(allow=False)
+        said = terminal.out.getvalue()
+        assert said.index(f"│ asked again: {why}") < said.index("run two")
+
+
+@pytest.mark.req("K10", "K22")
+@pytest.mark.parametrize("below", [False, True])
+async def test_the_next_question_comes_when_an_edited_call_was_denied(
+    kept_long: None, below: bool
+) -> None:
+    ended = CallEnded(call(BASH, "one", command="rm"), DENIED)
+    with watched() as terminal:
+        async with asking(terminal, "one", "two") as (first, _):
+            terminal.type("e\ncommand=rm\n")
+            await asyncio.wait_for(first, BOUND_S)
+            await terminal.hear(FromChild("s2", ("scout",), ended) if below else ended)
+            await terminal.until(lambda: "run two" in terminal.out.getvalue())
+
+
+@pytest.mark.req("K32", "K17")
+async def test_the_end_of_a_session_leaves_no_question_waiting(kept_long: None) -> None:
+    with watched() as terminal:
+        async with asking(terminal, "one", "two") as (first, _):
+            terminal.type("e\ncommand=rm\n")
+            await asyncio.wait_for(first, BOUND_S)
+            end = SessionEnd("s1", SessionStatus.CANCELLED, "interrupted")
+            await terminal.hear(SessionEnded(end))
+            await terminal.until(lambda: "run two" in terminal.out.getvalue())
 
 
 @pytest.mark.req("P14")

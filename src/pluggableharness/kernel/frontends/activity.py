@@ -68,11 +68,11 @@ class _Running:
 class Activity:
     """Follows the calls of a session, by their ids.
 
-    `clock` gives seconds; `enter` is told before lines about calls are written.
+    `clock` gives seconds; `enter` is told of a call before lines about it are written.
     """
 
     def __init__(
-        self, screen: Screen, clock: Callable[[], float], enter: Callable[[], None]
+        self, screen: Screen, clock: Callable[[], float], enter: Callable[[Call], None]
     ) -> None:
         self._screen = screen
         self._enter = enter
@@ -84,6 +84,11 @@ class Activity:
         self._since = 0.0
         self.spent: Callable[[], str] = str
         """What stands at the end of the foot."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether any call runs."""
+        return bool(self._running)
 
     def waits_for(self, what: str) -> None:
         """Nothing runs, and the session waits for this; "" when it waits for nothing."""
@@ -131,7 +136,7 @@ class Activity:
         if not self._running and not (self._awaited and self._screen.looks.cursor):
             self.stop()
         looks = self._screen.looks
-        self._write(ending(call, number, took or "", outcome, looks, self._screen.width))
+        self._write(call, ending(call, number, took or "", outcome, looks, self._screen.width))
         self._draw_foot()
 
     def broken_off(self) -> int:
@@ -168,7 +173,7 @@ class Activity:
         if not running.announced:
             running.announced = True
             looks, width = self._screen.looks, self._screen.width
-            self._write(announcement(running.call, running.number, looks, width))
+            self._write(running.call, announcement(running.call, running.number, looks, width))
 
     def _output(self, running: _Running, lines: Sequence[str]) -> None:
         if not lines:
@@ -178,11 +183,11 @@ class Activity:
         margin += self._screen.looks.glyphs.output + " "
         room = max(self._screen.width - len(margin), 8)
         folded = [piece for line in lines for piece in _folded(line.expandtabs(8), room)]
-        self._enter()
+        self._enter(running.call)
         self._screen.behind(Text(margin, "faint"), folded)
 
-    def _write(self, lines: list[Text]) -> None:
-        self._enter()
+    def _write(self, call: Call, lines: list[Text]) -> None:
+        self._enter(call)
         self._screen.lines(lines)
 
     def _progress(self, running: _Running, progress: Progress) -> None:

@@ -5,6 +5,7 @@ import select
 from typing import ClassVar, Final, TextIO
 
 _STANDARD_OUTPUT: Final = 1
+_NO_TERMINAL: Final = os.terminal_size((0, 0))
 
 
 class Outlet:
@@ -40,12 +41,21 @@ class Outlet:
     @property
     def columns(self) -> int:
         """The width of the terminal, 0 when there is none."""
+        return self._size.columns
+
+    @property
+    def rows(self) -> int:
+        """The height of the terminal, 0 when there is none."""
+        return self._size.lines
+
+    @property
+    def _size(self) -> os.terminal_size:
         if self._descriptor is None:
-            return 0
+            return _NO_TERMINAL
         try:
-            return os.get_terminal_size(self._descriptor).columns
+            return os.get_terminal_size(self._descriptor)
         except OSError:
-            return 0
+            return _NO_TERMINAL
 
     def write(self, text: str) -> None:
         """Write text; what the encoding cannot hold is written as an escape."""

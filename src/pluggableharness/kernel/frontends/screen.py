@@ -88,6 +88,11 @@ class Screen:
         """The columns at this moment, within 40 and 200; UNFOLDED where no terminal is."""
         return width_of(self._outlet, self._environ)
 
+    @property
+    def height(self) -> int:
+        """The rows at this moment; 0 where no terminal is, which shows any number."""
+        return self._outlet.rows
+
     def lines(self, lines: Iterable[Text]) -> None:
         """Write whole lines, on lines of their own."""
         written = self._styled(joined(lines))
@@ -132,15 +137,16 @@ class Screen:
         """Write past the hold, for the one question that is open."""
         self._outlet.write(self._styled(text) + end)
 
-    def release(self) -> None:
-        """Write what was held back."""
+    def release(self, above: Iterable[Text] = ()) -> bool:
+        """Write what was held back, below the lines `above`; whether there was any."""
         held, self._held = "".join(self._held or ()), None
         self._held_size = 0
         self._room.set()
         if held:
-            self._outlet.write(held)
+            self._outlet.write(self._styled(joined([*above, Text()])) + held)
         if self._foot and not self._line_is_open:
             self._outlet.write(self._foot)
+        return bool(held)
 
     def lend(self) -> None:
         """Let another program draw from here on."""

@@ -4,7 +4,6 @@ Draws what it hears and asks what it is asked to; decides nothing. What it draws
 adds lines, so that it reads the same in a dumb terminal, in a log and in the scroll-back.
 """
 
-import asyncio
 import os
 import sys
 import time
@@ -42,6 +41,7 @@ from pluggableharness.kernel.frontends.child_lines import child_lines
 from pluggableharness.kernel.frontends.dialogue import Dialogue
 from pluggableharness.kernel.frontends.editing import Editing
 from pluggableharness.kernel.frontends.endings import refusal
+from pluggableharness.kernel.frontends.floor import Floor
 from pluggableharness.kernel.frontends.interview import Interview
 from pluggableharness.kernel.frontends.keys import Keys
 from pluggableharness.kernel.frontends.lines import WordWrap, columns, fold
@@ -59,6 +59,11 @@ _SCRIPT = "script"
 """The name of a model that says no more than is written, so that few want to go on with it."""
 
 _LEVELS = {"warning": "warning", "error": "error"}
+
+_COMES_BACK_S = 10.0
+_BEGINS_S = 2.0
+"""How long an edited call may take to be asked about again, and an allowed one to its first line,
+before the next question is asked all the same."""
 
 
 class Terminal:
@@ -86,7 +91,7 @@ class Terminal:
         self._dialogue = Dialogue(self._screen, self._keys)
         # Libraries add to it what is none of an editor's business.
         self._environ = dict(os.environ)
-        self._activity = Activity(self._screen, clock, lambda: self._enter("calls"))
+        self._activity = Activity(self._screen, clock, self._enter_call)
         self._clock = clock
         self._began = clock()
         self._conversation = conversation
@@ -96,7 +101,7 @@ class Terminal:
         self._spent = Spent()
         self._pending = 0
         self._quiet = ExitStack()
-        self._asking = asyncio.Lock()
+        self._floor = Floor()
         self._prose = Prose(self._screen)
         self._section = ""
         self._places: dict[str, str] = {}
@@ -159,14 +164,27 @@ class Terminal:
         return self._screen.looks
 
     @contextmanager
-    def undisturbed(self, section: str = "prompt") -> Iterator[None]:
+    def undisturbed(self) -> Iterator[None]:
         """For the length of a block let a prompt stand below a blank line: what is drawn waits."""
-        self._enter(section, apart=True)
+        self._enter("prompt", apart=True)
         self._screen.hold()
         try:
             yield
         finally:
             self._screen.release()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """For the length of a block let a question stand alone. What is drawn meanwhile comes
+        below it under a heading: its answer has not led to that."""
+        self._enter("question", apart=True)
+        self._screen.hold()
+        self._section = ""
+        try:
+            yield
+        finally:
+            held = self._screen.release((Text(), Text("meanwhile", "faint")))
+            self._section = "meanwhile" if held else "question"
 
     def say(self, text: str, style: str = "") -> None:
         """Write lines that belong to nothing that is going on."""
@@ -187,27 +205,31 @@ class Terminal:
 
     async def decide(self, item: PlanItem, changed: str) -> Answer | None:
         """Ask the person about an item; None when nobody is there (K10)."""
-        async with self._asking:
+        async with self._floor.taken(item.call.id):
             if not self.attended:
                 return None
             draft = self._drafts.pop(item.id, "")
             editing = Editing(self._dialogue, item.call, self._environ, draft)
             where = self._places.get(item.id, "")
             question = Question(self._dialogue, item, changed, where, editing)
-            with self.undisturbed("question"):
+            with self._alone():
                 answer = await question.ask()
-        if not answer.allow:
-            self._denied_here.add(item.call.id)
-        if answer.arguments is not None:
-            self._drafts[item.id] = editing.draft
+            if answer.arguments is not None:
+                self._drafts[item.id] = editing.draft
+                self._floor.keep(item.call.id, _COMES_BACK_S)
+            elif not answer.allow:
+                self._denied_here.add(item.call.id)
+            elif not self._activity.busy:
+                # Beside one that runs it may have to wait for its turn.
+                self._floor.keep(item.call.id, _BEGINS_S)
         return answer
 
     async def answer(self, call: Call) -> JsonObject | None:
         """Put an interactive call to the person; None when nobody answers (C21)."""
-        async with self._asking:
+        async with self._floor.taken(call.id):
             if not self.attended:
                 return None
-            with self.undisturbed("question"):
+            with self._alone():
                 return await Interview(self._dialogue, call).ask()
 
     def close(self) -> None:
@@ -239,6 +261,10 @@ class Terminal:
             self._screen.lines([Text()])
         self._section = section
 
+    def _enter_call(self, call: Call) -> None:
+        self._floor.over(call.id)
+        self._enter("calls")
+
     def _lines(self, style: str, text: str) -> None:
         """Write somebody's text; no line of it begins as a line of ours."""
         wrap = WordWrap(self._screen.looks.glyphs.ours)
@@ -264,8 +290,13 @@ class Terminal:
 
     def _child(self, news: FromChild) -> None:
         """A line for each thing that a child session did: several at once would not be read."""
-        if isinstance(news.news, MessageArrived):
-            self._add_spent(news.news)
+        match news.news:
+            case MessageArrived():
+                self._add_spent(news.news)
+            case CallEnded():
+                self._floor.over(news.news.call.id)
+            case _:
+                pass
         width = self._screen.width
         lines = child_lines(news, self._screen.looks, width)
         if lines:
@@ -319,7 +350,10 @@ class Terminal:
                 self._screen.lines(allowed_lines(item, place, looks, width))
 
     def _end(self, news: SessionEnded) -> None:
-        self._calls += self._activity.broken_off()
+        # Of an interrupted message also what was never begun has a result, which nobody tells.
+        self._calls += max(self._activity.broken_off(), self._pending)
+        self._pending = 0
+        self._floor.over()
         self._activity.stop()
         self._prose.finish()
         self._quiet.close()
