@@ -126,7 +126,7 @@ def test_an_export_holds_every_row_as_a_line(harness: Harness) -> None:
 @pytest.mark.req("P16")
 def test_a_session_that_is_not_there_is_a_usage_error(harness: Harness) -> None:
     missing = harness.run("sessions", "show", "ZZZ")
-    assert (missing.returncode, 'no session "ZZZ"' in missing.stderr) == (2, True)
+    assert (missing.returncode, "no session 'ZZZ'" in missing.stderr) == (2, True)
     recorded(harness)
     recorded(harness)
     several = harness.run("sessions", "show", "0")

@@ -8,9 +8,9 @@ import msgspec
 
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.operation import Operation, Schema, SchemaType
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.schema.parse import parse_arguments
-from pluggableharness.kernel.schema.violation import quoted
 
 
 def read_arguments(
@@ -30,7 +30,7 @@ def read_arguments(
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
-            raise UsageError(f"{quoted(pair)} is not NAME=VALUE; for JSON use --args")
+            raise UsageError(f"{in_quotes(pair)} is not NAME=VALUE; for JSON use --args")
         arguments[name] = _read(schema.properties.get(name), value)
     return arguments
 
@@ -43,7 +43,7 @@ def _raw(text: str) -> str:
     try:
         return Path(text[1:]).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--args {quoted(text)}: cannot be read: {_why(error)}") from error
+        raise UsageError(f"--args {in_quotes(text)}: cannot be read: {_why(error)}") from error
 
 
 def _why(error: OSError | UnicodeDecodeError) -> str:

@@ -18,6 +18,7 @@ from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.configured import configured
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.render import RenderNode, TextNode, TextStyle
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.frontends.call_output import CallOutput, show
@@ -26,7 +27,6 @@ from pluggableharness.kernel.frontends.json_shapes import Shape, node
 from pluggableharness.kernel.frontends.json_values import ascii_line, pretty
 from pluggableharness.kernel.kernel import Kernel, opened
 from pluggableharness.kernel.plugins.spec import ProviderSpec
-from pluggableharness.kernel.schema.violation import quoted
 from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.turn.denial import was_denied
 
@@ -136,7 +136,7 @@ def _command(written: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(written))
     except ValueError as error:
-        raise UsageError(f"--provider {quoted(written)}: {error}") from error
+        raise UsageError(f"--provider {in_quotes(written)}: {error}") from error
     if not words:
         raise UsageError("--provider: name an executable")
     return words
@@ -145,7 +145,9 @@ def _command(written: str) -> tuple[str, ...]:
 def _tell_own_name(given: str, own: str) -> None:
     # No error: agent.hcl too may load a provider under any name. But it may be a slip.
     if own and own != given:
-        complain(f"the provider calls itself '{own}', not '{given}'", kind="notice")
+        complain(
+            f"the provider calls itself {in_quotes(own)}, not {in_quotes(given)}", kind="notice"
+        )
 
 
 async def _preview(

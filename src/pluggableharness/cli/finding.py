@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from pluggableharness.kernel.domain.errors import UsageError
-from pluggableharness.kernel.schema.violation import quoted
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.store.location import SUFFIX, log_path, sessions_directory, unreadable
 
 _LISTED = 5
@@ -31,8 +31,8 @@ def find_log(given: str) -> Path:
     if len(found) == 1:
         return log_path(directory, found[0])
     if not found:
-        raise UsageError(f"there is no session {quoted(given)}. See: harness sessions list")
+        raise UsageError(f"there is no session {in_quotes(given)}. See: harness sessions list")
     more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
     raise UsageError(
-        f"{quoted(given)} may be {', '.join(found[:_LISTED])}{more}. Give more of the id"
+        f"{in_quotes(given)} may be {', '.join(found[:_LISTED])}{more}. Give more of the id"
     )

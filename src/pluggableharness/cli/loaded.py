@@ -2,6 +2,7 @@
 why not."""
 
 from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.first_party import NAMES
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.schema.nearest import close
@@ -12,7 +13,9 @@ def provider_of(operation: str) -> str:
     """The provider's part of a full name. Raises UsageError for a name without one."""
     provider, dot, _ = operation.partition(".")
     if not dot:
-        raise UsageError(f"'{operation}' is not PROVIDER.OPERATION; `harness tools` lists them")
+        raise UsageError(
+            f"{in_quotes(operation)} is not PROVIDER.OPERATION; `harness tools` lists them"
+        )
     return provider
 
 
@@ -34,5 +37,5 @@ def loaded_spec(project: Setup, name: str, hint: str = "") -> ProviderSpec:
     near = close(name, loaded, wrong=1 / 2)
     guess = f"; did you mean {near}?" if near else "."
     are = f"There are: {', '.join(loaded)}." if loaded else "The project loads none."
-    there = f"there is no provider '{name}' here{guess} {are}"
+    there = f"there is no provider {in_quotes(name)} here{guess} {are}"
     raise UsageError(f"{there} {hint}".rstrip())

@@ -4,6 +4,8 @@ import argparse
 import re
 from typing import Final
 
+from pluggableharness.kernel.domain.quoting import in_quotes
+
 _LONGEST_S: Final = 31_536_000
 """A year: more seconds than any call may take."""
 
@@ -16,7 +18,7 @@ def seconds(text: str) -> float:
         value = 0.0
     if not 0 < value <= _LONGEST_S:  # which not-a-number is neither
         raise argparse.ArgumentTypeError(
-            f"'{text[:40]}' is no time; give seconds, more than 0 and at most {_LONGEST_S}"
+            f"{in_quotes(text, 40)} is no time; give seconds, more than 0 and at most {_LONGEST_S}"
         )
     return value
 
@@ -24,7 +26,7 @@ def seconds(text: str) -> float:
 def count(text: str) -> int:
     """How many. Raises ArgumentTypeError that says what is allowed."""
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"'{text[:40]}' is not a count; give 0 or more")
+        raise argparse.ArgumentTypeError(f"{in_quotes(text, 40)} is not a count; give 0 or more")
     return int(text)
 
 
@@ -32,6 +34,6 @@ def head(text: str) -> str:
     """The hash of a row. Raises ArgumentTypeError for what is none."""
     if not re.fullmatch("[0-9a-f]{64}", text.strip().lower()):
         raise argparse.ArgumentTypeError(
-            f"'{text[:40]}' is no hash; give the 64 hexadecimal digits of a session's end"
+            f"{in_quotes(text, 40)} is no hash; give the 64 hexadecimal digits of a session's end"
         )
     return text.strip().lower()

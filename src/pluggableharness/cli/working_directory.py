@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pluggableharness.kernel.domain.errors import UsageError
-from pluggableharness.kernel.schema.violation import quoted
+from pluggableharness.kernel.domain.quoting import in_quotes
 
 
 def working_directory(given: str) -> Path:
@@ -19,5 +19,5 @@ def working_directory(given: str) -> Path:
     except OSError:  # too long to be the name of anything
         there = False
     if not there:
-        raise UsageError(f"--cwd {quoted(given)}: not a directory; name one that exists")
+        raise UsageError(f"--cwd {in_quotes(given)}: not a directory; name one that exists")
     return path

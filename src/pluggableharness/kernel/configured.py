@@ -18,6 +18,7 @@ from pluggableharness.kernel.config.provider_block import late_problems
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, InstructionsFile, Profile
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.first_party import first_party
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
 from pluggableharness.kernel.policy import Rule
@@ -143,7 +144,9 @@ def _profile(config: Config, profiles: Mapping[str, Profile], name: str) -> Prof
         return replace(DEFAULT_PROFILE, retries=config.settings.retry)
     near = nearest(name, profiles)
     hint = f"did you mean {near}?" if near else "the file describes none"
-    raise UsageError(f"{shown_path(config.path)}: there is no agent_profile '{name}'; {hint}")
+    raise UsageError(
+        f"{shown_path(config.path)}: there is no agent_profile {in_quotes(name)}; {hint}"
+    )
 
 
 def _agent(written: WrittenProfile, retries: int, root: str) -> Profile:

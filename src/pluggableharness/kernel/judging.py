@@ -13,6 +13,7 @@ from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.errors import ModelFailed
 from pluggableharness.kernel.domain.message import Message, ModelReply, Role, Text
 from pluggableharness.kernel.domain.operation import Kind
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.verdict import Opined, Opinion, Review, Verdict
 from pluggableharness.kernel.first_party import confined
 from pluggableharness.kernel.git.directories import git_directories
@@ -78,7 +79,7 @@ class Judging:
     async def _ask_profile(self, member: Member, name: str, prompt: str) -> str:
         profile = next((one for one in self._setup.profiles if one.name == name), None)
         if profile is None or self._setup.models is None:
-            raise ModelFailed(f"there is no agent profile '{name}' that has a model")
+            raise ModelFailed(f"there is no agent profile {in_quotes(name)} that has a model")
         model = self._setup.models(replace(profile, models=profile.models or member.profile.models))
         said = await model.reply((Message(Role.USER, (Text(prompt),)),), (), unheard)
         self._charge(member, model.name, said)

@@ -26,6 +26,7 @@ from pluggableharness.kernel.domain.message import (
 from pluggableharness.kernel.domain.model_choice import ModelChoice
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
@@ -241,7 +242,9 @@ class Kernel:
 
     def _child_session(self, member: Member) -> AbstractAsyncContextManager[Session]:
         if self._setup.models is None:
-            raise UsageError(f"there is no model for the agent profile '{member.profile.name}'")
+            raise UsageError(
+                f"there is no model for the agent profile {in_quotes(member.profile.name)}"
+            )
         return self._session(member, self._setup.models(member.profile))
 
     def _hooks(self, member: Member, record: SessionLog) -> Hooks:

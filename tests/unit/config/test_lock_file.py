@@ -14,7 +14,7 @@ from unit.planning.doubles import operation
 from pluggableharness.kernel.config.declaration import canonical, declaration, digest
 from pluggableharness.kernel.config.lock import Identity, Lock, Pin, read_lock, rendered
 from pluggableharness.kernel.domain.errors import UsageError
-from pluggableharness.kernel.domain.hcl import quoted
+from pluggableharness.kernel.domain.hcl import hcl_string
 from pluggableharness.kernel.domain.operation import Schema, SchemaType
 
 TEXT = Schema(SchemaType.STRING, description="what it says")
@@ -68,7 +68,7 @@ def test_a_file_with_each_declaration_on_one_line_is_read_as_well(tmp_path: Path
     text = (
         'provider "mail" {\n  source  = "builtin"\n  version = "1"\n  sha256  = ""\n'
         f'  operation "send" {{\n    sha256   = "{digest(declared)}"\n'
-        f"    declares = {quoted(declared)}\n  }}\n}}\n"
+        f"    declares = {hcl_string(declared)}\n  }}\n}}\n"
     )
     assert read(text, tmp_path) == lock_of(declared)
 

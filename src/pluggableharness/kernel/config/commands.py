@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from pluggableharness.kernel.domain.quoting import in_quotes
+
 
 def located(root: Path, words: Sequence[str]) -> tuple[str, ...]:
     """The command with absolute paths; `root` is the directory of the configuration.
@@ -65,7 +67,7 @@ def command_problem(root: Path, words: Sequence[str]) -> str:
         return "" if usable else f"{program} is not there, or is no executable file"
     word = next((one for one in words[1:] if one.startswith(("./", "../"))), "")
     if word and not os.path.exists(_argument(root, word)):
-        return f"{_argument(root, word)} is not there; '{word}' is relative to agent.hcl"
+        return f"{_argument(root, word)} is not there; {in_quotes(word)} is relative to agent.hcl"
     return ""
 
 

@@ -26,6 +26,7 @@ from pluggableharness.kernel.config.syntax import (
     Template,
     Unary,
 )
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.schema.nearest import did_you_mean, nearest
 from pluggableharness.kernel.schema.settings import kind_of
@@ -107,7 +108,7 @@ def _object(node: ObjectOf, scope: Scope) -> Json:
     for item in node.items:
         key = _text(item.key, evaluate(item.key, scope))
         if key in made:
-            raise Unfit(item.key.span, f"'{key}' stands twice in this object; keep one")
+            raise Unfit(item.key.span, f"{in_quotes(key)} stands twice in this object; keep one")
         made[key] = evaluate(item.value, scope)
     return made
 
@@ -125,7 +126,7 @@ def _member(span: Span, target: Json, key: Json) -> Json:
         if key in target:
             member: Json = target[key]
             return member
-        raise Unfit(span, f"there is no '{key}'{did_you_mean(key, target)}")
+        raise Unfit(span, f"there is no {in_quotes(key)}{did_you_mean(key, target)}")
     if isinstance(target, list) and isinstance(key, int) and not isinstance(key, bool):
         if 0 <= key < len(target):
             element: Json = target[key]
@@ -240,7 +241,9 @@ def _for(node: For, scope: Scope) -> Json:
     for one in chosen:
         key = _text(node.result_key, evaluate(node.result_key, one))
         if key in made and not node.groups:
-            raise Unfit(node.result_key.span, f"two elements have the key '{key}'; group with ...")
+            raise Unfit(
+                node.result_key.span, f"two elements have the key {in_quotes(key)}; group with ..."
+            )
         grouped.setdefault(key, []).append(evaluate(node.value, one))
         made[key] = grouped[key] if node.groups else grouped[key][0]
     return made

@@ -21,7 +21,7 @@ from pluggableharness.kernel.config.syntax import (
     Template,
     Unary,
 )
-from pluggableharness.kernel.config.templates import HEREDOC, heredoc, quoted
+from pluggableharness.kernel.config.templates import HEREDOC, heredoc, quoted_template
 
 _LEVELS: Final = tuple(
     re.compile(operators)
@@ -131,7 +131,7 @@ def _term(scanner: Scanner) -> Expression:
     start = scanner.skip()
     text = scanner.text
     if text.startswith('"', start):
-        return quoted(scanner, lambda: expression(scanner))
+        return quoted_template(scanner, lambda: expression(scanner))
     if opening := scanner.next(HEREDOC):
         return heredoc(scanner, opening, lambda: expression(scanner))
     if number := scanner.take(_NUMBER_LIKE):

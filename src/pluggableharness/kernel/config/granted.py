@@ -15,7 +15,7 @@ from pluggableharness.kernel.config.source import ConfigError, Source, Span
 from pluggableharness.kernel.config.syntax import Block, Body
 from pluggableharness.kernel.config.writing import replace_file
 from pluggableharness.kernel.domain.errors import GrantNotKept, UsageError
-from pluggableharness.kernel.domain.hcl import quoted
+from pluggableharness.kernel.domain.hcl import hcl_string
 from pluggableharness.kernel.policy import Action, Rule
 
 GRANTED_NAME: Final = ".agent/granted.hcl"
@@ -131,7 +131,7 @@ class GrantedFile:
                     why = _outgrown(one.rule, digests, changes)
                     if why:
                         at = one.block.body.span.end
-                        text = f"{text[:at]}  void     = {quoted(why)}\n{text[at:]}"
+                        text = f"{text[:at]}  void     = {hcl_string(why)}\n{text[at:]}"
                         told.append(f"{one.rule} is void: {why}")
                 if told:
                     given, after = self._among(before), _read(Source(self.shown, text))

@@ -9,6 +9,7 @@ import time
 
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.profile import InstructionsFile, Profile
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.regular import NotRegular, opened
 
 LARGEST = 128 << 10
@@ -38,7 +39,7 @@ def read_instructions(written: InstructionsFile) -> str:
     Raises UsageError with the place that names it: it is not there, leads out of the project, is
     no regular file, too large, or no UTF-8.
     """
-    named = f"{written.place}: instructions_file '{written.name}'"
+    named = f"{written.place}: instructions_file {in_quotes(written.name)}"
     try:
         data = _bytes(written)
     except NotRegular as error:

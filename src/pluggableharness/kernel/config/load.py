@@ -25,6 +25,7 @@ from pluggableharness.kernel.config.source import ConfigError, Problem, Source, 
 from pluggableharness.kernel.config.syntax import Block, Body
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.hook import HOOK_TIMEOUT_S, HookMode, HookPoint, Subscription
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.verdict import Reviewer
 from pluggableharness.kernel.policy import Rule
 from pluggableharness.kernel.regular import NotRegular, opened
@@ -144,8 +145,8 @@ def _warn_of_slips(reading: Reading, profiles: Iterable[WrittenProfile], loaded:
             near = None if provider in loaded else close(provider, loaded)
             if near is not None:
                 reading.warnings.append(
-                    f"{place}: no provider '{provider}' is loaded, so '{tool}' offers nothing; "
-                    f"did you mean {near}?"
+                    f"{place}: no provider {in_quotes(provider)} is loaded, so "
+                    f"{in_quotes(tool)} offers nothing; did you mean {near}?"
                 )
 
 

@@ -18,7 +18,7 @@ from pluggableharness.kernel.config.source import ConfigError, Source
 from pluggableharness.kernel.config.syntax import Block
 from pluggableharness.kernel.config.writing import heredoc, replace_file
 from pluggableharness.kernel.domain.errors import UsageError
-from pluggableharness.kernel.domain.hcl import quoted
+from pluggableharness.kernel.domain.hcl import hcl_string
 from pluggableharness.kernel.domain.quoting import bounded
 from pluggableharness.kernel.domain.values import Json
 
@@ -186,15 +186,15 @@ def rendered(lock: Lock) -> str:
 
 def _block(name: str, pin: Pin) -> str:
     lines = [
-        f"provider {quoted(name)} {{",
-        f"  source  = {quoted(pin.identity.source)}",
-        f"  version = {quoted(pin.identity.version)}",
-        f"  sha256  = {quoted(pin.identity.sha256)}",
+        f"provider {hcl_string(name)} {{",
+        f"  source  = {hcl_string(pin.identity.source)}",
+        f"  version = {hcl_string(pin.identity.version)}",
+        f"  sha256  = {hcl_string(pin.identity.sha256)}",
     ]
     for operation, declared in sorted(pin.operations.items()):
         lines += [
-            f"  operation {quoted(operation)} {{",
-            f"    sha256   = {quoted(digest(declared))}",
+            f"  operation {hcl_string(operation)} {{",
+            f"    sha256   = {hcl_string(digest(declared))}",
             f"    declares = {heredoc('JSON', _spread(declared), 6)}",
             "  }",
         ]

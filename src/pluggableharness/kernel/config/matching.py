@@ -6,6 +6,7 @@ A rule that can never match is a mistake: a deny with a slip in a name would pro
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.schema.nearest import did_you_mean
 
 Operations = Mapping[str, tuple[str, ...] | None]
@@ -48,7 +49,7 @@ def provider_problem(name: str, there: Operations) -> str | None:
     if name in there:
         return None
     meant = did_you_mean(name, there)
-    return f"there is no provider '{name}', so the rule never matches{meant}"
+    return f"there is no provider {in_quotes(name)}, so the rule never matches{meant}"
 
 
 def operation_problem(name: str, providers: Sequence[str], there: Operations) -> str | None:
@@ -62,7 +63,7 @@ def operation_problem(name: str, providers: Sequence[str], there: Operations) ->
         return None
     where = f" of {' or '.join(among)}" if providers else ""
     meant = did_you_mean(name, [op for _, op in known])
-    return f"there is no operation '{name}'{where}, so the rule never matches{meant}"
+    return f"there is no operation {in_quotes(name)}{where}, so the rule never matches{meant}"
 
 
 def argument_problems(

@@ -8,6 +8,7 @@ from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import Block, variable_of
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.schema.nearest import did_you_mean
 
 ATTRIBUTES = (
@@ -52,12 +53,12 @@ def tool_problem(tool: str, offered: Mapping[str, tuple[str, ...]]) -> str | Non
     """
     provider, dot, operation = tool.partition(".")
     if not dot or not provider or not operation:
-        return f"'{tool}' is not PROVIDER.OPERATION or PROVIDER.*"
+        return f"{in_quotes(tool)} is not PROVIDER.OPERATION or PROVIDER.*"
     names = offered.get(provider)
     if names is None or operation == "*" or operation in names:
         return None
     meant = did_you_mean(operation, names, f"{provider}.")
-    return f"{provider} has no operation '{operation}'{meant}"
+    return f"{provider} has no operation {in_quotes(operation)}{meant}"
 
 
 def _check_tool(reading: Reading, tool: str, span: Span, known: Mapping[str, Known]) -> None:

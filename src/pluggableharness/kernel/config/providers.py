@@ -13,6 +13,7 @@ from pluggableharness.kernel.config.reading import Reading
 from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import Block, Body, ObjectOf, Setting
 from pluggableharness.kernel.config.versions import constraint_problem, satisfies
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.schema.nearest import did_you_mean
 
@@ -52,10 +53,9 @@ class Providers:
             message = f"{name} is not among required_providers, so it is not loaded; add there "
             self._reading.wrong(span, message + f'{name} = {{ source = "builtin" }}')
             return
-        message = (
-            f"there is no provider '{name}'{did_you_mean(name, self._known)} Others are named in "
-        )
-        self._reading.wrong(span, message + 'required_providers { NAME = { source = "…" } }')
+        message = f"there is no provider {in_quotes(name)}{did_you_mean(name, self._known)}"
+        how = 'Others are named in required_providers { NAME = { source = "…" } }'
+        self._reading.wrong(span, f"{message} {how}")
 
     def _required(self, block: Block) -> dict[str, tuple[Origin, str, Span]]:
         found: dict[str, tuple[Origin, str, Span]] = {}
@@ -139,7 +139,7 @@ class Providers:
     def _python(self, module: str, span: Span) -> Origin | None:
         if _MODULE.fullmatch(module):
             return Origin(OriginKind.PYTHON, module=module)
-        self._reading.wrong(span, f"'{module}' is no name of a Python module")
+        self._reading.wrong(span, f"{in_quotes(module)} is no name of a Python module")
         return None
 
     def _executable(self, words: list[str], span: Span) -> Origin | None:

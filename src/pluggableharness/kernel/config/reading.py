@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from pluggableharness.kernel.config.evaluate import Scope, Unfit, evaluate
 from pluggableharness.kernel.config.source import Problem, Source, Span
 from pluggableharness.kernel.config.syntax import Block, Body, Expression, ListOf, ObjectOf, Setting
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.schema.nearest import did_you_mean
 from pluggableharness.kernel.schema.settings import kind_of
@@ -39,7 +40,7 @@ class Reading:
 
     def unknown(self, span: Span, what: str, name: str, known: Iterable[str]) -> None:
         """Note a name that does not exist, with the nearest that does."""
-        self.wrong(span, f"there is no {what} '{name}'{did_you_mean(name, known)}")
+        self.wrong(span, f"there is no {what} {in_quotes(name)}{did_you_mean(name, known)}")
 
     def value(self, node: Expression, *, secret: bool = False, json: bool = False) -> Json:
         """The value of an expression; None, with the mistake noted, when it has none.
@@ -169,7 +170,7 @@ class Fields:
         value = self.string(name, "one of " + ", ".join(choices), place)
         if value is None or value in choices:
             return value
-        message = f"'{name}' is one of {', '.join(choices)}, not '{value}'"
+        message = f"'{name}' is one of {', '.join(choices)}, not {in_quotes(value)}"
         span = self._settings[name].value.span
         self.reading.wrong(span, message + did_you_mean(value, choices))
         return None

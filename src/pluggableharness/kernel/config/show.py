@@ -11,7 +11,7 @@ from pluggableharness.kernel.config.config import (
     WrittenProfile,
 )
 from pluggableharness.kernel.config.writing import braced, written_key, written_value
-from pluggableharness.kernel.domain.hcl import quoted
+from pluggableharness.kernel.domain.hcl import hcl_string
 from pluggableharness.kernel.domain.hook import HOOK_TIMEOUT_S
 from pluggableharness.kernel.domain.model_choice import ModelChoice
 from pluggableharness.kernel.domain.values import Json
@@ -29,10 +29,10 @@ def shown(config: Config, known: Mapping[str, Known]) -> str:
     for provider in config.providers:
         settings = known.get(provider.name) if provider.origin.kind is OriginKind.BUILTIN else None
         values = with_defaults(settings.settings if settings else (), provider.config)
-        blocks.append(_block(f"provider {quoted(provider.name)}", _provider(provider, values)))
-    blocks += [_block(f"policy {quoted(rule.name)}", _rule(rule)) for rule in config.rules]
+        blocks.append(_block(f"provider {hcl_string(provider.name)}", _provider(provider, values)))
+    blocks += [_block(f"policy {hcl_string(rule.name)}", _rule(rule)) for rule in config.rules]
     for profile in config.profiles.values():
-        blocks.append(_block(f"agent_profile {quoted(profile.name)}", _profile(profile)))
+        blocks.append(_block(f"agent_profile {hcl_string(profile.name)}", _profile(profile)))
     for hook in config.hooks:
         lines = [
             ("provider", written_value(hook.provider)),
@@ -40,7 +40,7 @@ def shown(config: Config, known: Mapping[str, Known]) -> str:
         ]
         if hook.timeout_s != HOOK_TIMEOUT_S:
             lines.append(("timeout", _seconds(hook.timeout_s)))
-        blocks.append(_block(f"hook {quoted(hook.point.value)}", _aligned(lines)))
+        blocks.append(_block(f"hook {hcl_string(hook.point.value)}", _aligned(lines)))
     blocks.append(_block("settings", _settings(config)))
     return "\n".join(blocks)
 
@@ -66,7 +66,7 @@ def _origin(provider: ProviderConfig) -> str:
         case OriginKind.BUILTIN:
             parts.append('source = "builtin"')
         case OriginKind.PYTHON:
-            parts.append(f"source = {quoted('python:' + origin.module)}")
+            parts.append(f"source = {hcl_string('python:' + origin.module)}")
         case OriginKind.EXECUTABLE:
             parts.append(f"source = {written_value(list(origin.command))}")
         case OriginKind.MCP:
@@ -74,13 +74,13 @@ def _origin(provider: ProviderConfig) -> str:
             if origin.command:
                 parts.append(f"command = {written_value(list(origin.command))}")
             else:
-                parts.append(f"address = {quoted(origin.address)}")
+                parts.append(f"address = {hcl_string(origin.address)}")
             if origin.token_variable:
-                parts.append(f"token = env({quoted(origin.token_variable)})")
+                parts.append(f"token = env({hcl_string(origin.token_variable)})")
         case OriginKind.ANNOUNCED:
             pass
     if provider.version:
-        parts.append(f"version = {quoted(provider.version)}")
+        parts.append(f"version = {hcl_string(provider.version)}")
     return "{ " + ", ".join(parts) + " }" if parts else "{}"
 
 
@@ -99,7 +99,7 @@ def _provider(provider: ProviderConfig, values: Mapping[str, Json]) -> list[str]
     for name, said in provider.overrides.items():
         pairs = [(word, written_value(value)) for word, value in said.items()]
         inner = _aligned(pairs)
-        lines += [f"operation {quoted(name)} {{", *(f"  {line}" for line in inner), "}"]
+        lines += [f"operation {hcl_string(name)} {{", *(f"  {line}" for line in inner), "}"]
     return lines
 
 
@@ -118,10 +118,10 @@ def _setting(path: str, value: Json, written: Mapping[str, Written]) -> str:
 def _rule(rule: Rule) -> list[str]:
     pairs = [("match", written_value(dict(rule.named)))]
     if rule.when:
-        pairs.append(("when", quoted(rule.when)))
-    pairs.append(("action", quoted(rule.action.value)))
+        pairs.append(("when", hcl_string(rule.when)))
+    pairs.append(("action", hcl_string(rule.action.value)))
     if rule.reason:
-        pairs.append(("reason", quoted(rule.reason)))
+        pairs.append(("reason", hcl_string(rule.reason)))
     if rule.reviewer:
         command = list(rule.reviewer.command)
         pairs.append(("reviewer", written_value(rule.reviewer.profile or command)))
@@ -135,7 +135,7 @@ def _profile(profile: WrittenProfile) -> list[str]:
     pairs += [(name, written_value(value)) for name, value in given if value is not None]
     for name in ("instructions", "instructions_file"):
         if getattr(profile, name):
-            pairs.append((name, quoted(getattr(profile, name))))
+            pairs.append((name, hcl_string(getattr(profile, name))))
     lines = _aligned(pairs)
     if profile.models:
         lines.append("model {")
@@ -148,11 +148,11 @@ def _profile(profile: WrittenProfile) -> list[str]:
 
 
 def _model(model: ModelChoice) -> list[str]:
-    pairs = [("provider", quoted(model.vendor.value)), ("id", quoted(model.id))]
+    pairs = [("provider", hcl_string(model.vendor.value)), ("id", hcl_string(model.id))]
     if model.base_url:
-        pairs.append(("base_url", quoted(model.base_url)))
+        pairs.append(("base_url", hcl_string(model.base_url)))
     if model.key_variable:
-        pairs.append(("key", f"env({quoted(model.key_variable)})"))
+        pairs.append(("key", f"env({hcl_string(model.key_variable)})"))
     return _aligned(pairs)
 
 

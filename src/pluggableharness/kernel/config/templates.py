@@ -31,7 +31,7 @@ class _Inserted:
 _Raw = str | _Inserted
 
 
-def quoted(scanner: Scanner, inner: Inner) -> Template:
+def quoted_template(scanner: Scanner, inner: Inner) -> Template:
     """The quoted string that starts here; `inner` parses the expressions in it."""
     start = scanner.at
     scanner.at += 1
@@ -77,7 +77,7 @@ def literal(scanner: Scanner) -> str:
         message = "a name in quotes is fixed text: ${ } and %{ } have no place in it"
         raise SyntaxProblem(Span(start, scanner.at), message)
 
-    return quoted(scanner, refused).text or ""
+    return quoted_template(scanner, refused).text or ""
 
 
 def _quoted_part(scanner: Scanner, inner: Inner) -> _Raw:

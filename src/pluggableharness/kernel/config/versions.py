@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from pluggableharness.kernel.domain.quoting import in_quotes
+
 _CONSTRAINT = re.compile(r"\s*(~>|>=|<=|!=|=|>|<)?\s*(\d+(?:\.\d+)*)\s*")
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)(.*)")
 
@@ -24,7 +26,7 @@ def constraint_problem(constraint: str) -> str:
     """What is wrong with a constraint; "" when nothing is."""
     for part in constraint.split(","):
         if not _CONSTRAINT.fullmatch(part):
-            return f"'{part.strip()}' is no comparison with a version"
+            return f"{in_quotes(part.strip())} is no comparison with a version"
     return ""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from pluggableharness.kernel.domain.hcl import literal, quoted
+from pluggableharness.kernel.domain.hcl import hcl_string, literal
 from pluggableharness.kernel.domain.values import Json
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -17,7 +17,7 @@ def written_value(value: Json) -> str:
     """A value in one line."""
     match value:
         case str():
-            return quoted(value)
+            return hcl_string(value)
         case Mapping():
             return braced(
                 f"{written_key(key)} = {written_value(one)}" for key, one in value.items()
@@ -37,7 +37,7 @@ def braced(members: Iterable[str]) -> str:
 def written_key(name: str) -> str:
     """A name in an object, in quotes where it could be taken for something else."""
     plain = _WORD.fullmatch(name) and name not in ("for", "true", "false", "null")
-    return name if plain else quoted(name)
+    return name if plain else hcl_string(name)
 
 
 def heredoc(marker: str, text: str, indent: int) -> str:

@@ -3,7 +3,7 @@
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def quoted(text: str) -> str:
+def hcl_string(text: str) -> str:
     """A text as HCL quotes it; what does not print is escaped."""
     escaped = "".join(
         _ESCAPES.get(one) or (one if one.isprintable() else f"\\U{ord(one):08x}") for one in text

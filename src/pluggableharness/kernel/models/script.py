@@ -46,6 +46,7 @@ from pluggableharness.kernel.domain.message import (
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Success
 from pluggableharness.kernel.domain.profile import Profile
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.models.script_place import mistake
 
@@ -148,7 +149,7 @@ def agent_model(script: Script, profile: Profile) -> "ScriptModel":
     """The model that plays a profile's agent. Raises UsageError when none is written."""
     agent = script.agents.get(profile.name)
     if agent is None:
-        raise UsageError(f"the script holds no agent '{profile.name}' under `agents`")
+        raise UsageError(f"the script holds no agent {in_quotes(profile.name)} under `agents`")
     return ScriptModel(Script(agent.messages), f"script {profile.name}")
 
 
@@ -156,7 +157,7 @@ def _check_ids(path: Path, messages: Sequence[ScriptMessage]) -> None:
     seen: set[str] = set()
     for call in (call for message in messages for call in message.calls if call.id):
         if call.id in seen:
-            raise UsageError(f"script {path}: the id '{call.id}' is used twice")
+            raise UsageError(f"script {path}: the id {in_quotes(call.id)} is used twice")
         seen.add(call.id)
 
 
@@ -257,5 +258,5 @@ def _step(value: Json, step: str, where: str) -> Json:
         found = value[int(step)]
     else:
         there = ", ".join(sorted(value)) if isinstance(value, Mapping) else type(value).__name__
-        raise ModelFailed(f"{where}: there is no '{step}'; there is: {there}")
+        raise ModelFailed(f"{where}: there is no {in_quotes(step)}; there is: {there}")
     return found

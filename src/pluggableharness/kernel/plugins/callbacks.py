@@ -15,9 +15,9 @@ from pluggableharness.kernel.codec.tool import failure_from_wire
 from pluggableharness.kernel.domain.child import ChildEnd, ChildRefused, ChildRequest
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.outcome import ErrorCategory
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.plugins.flights import Flights, Forsaken
 from pluggableharness.kernel.plugins.transport import CALLBACK_SERVICE, grpc_aio, new_server
-from pluggableharness.kernel.schema.violation import quoted
 from pluggableharness.wire import content_pb2, event_pb2, kernel_pb2, log_pb2
 from pluggableharness.wire.handshake import CALL_ID_METADATA
 from pluggableharness.wire.structs import from_struct
@@ -155,8 +155,8 @@ class Callbacks:
         if not self._flights.serves(session_id):
             raise _Refused(
                 "PERMISSION_DENIED",
-                f"{self.producer.name} has no call in session {quoted(session_id)}, so it may not "
-                "speak for it",
+                f"{self.producer.name} has no call in session {in_quotes(session_id)}, so it may "
+                "not speak for it",
             )
 
     def _take_report(self, request: kernel_pb2.EmitRequest) -> kernel_pb2.EmitResult:
@@ -170,8 +170,8 @@ class Callbacks:
         if not self._flights.report(event.tool_call_id, report):
             raise _Refused(
                 "FAILED_PRECONDITION",
-                f"call {quoted(event.tool_call_id)} is not one of yours that was cancelled in the "
-                "last seconds; results travel in the call's own stream",
+                f"call {in_quotes(event.tool_call_id)} is not one of yours that was cancelled in "
+                "the last seconds; results travel in the call's own stream",
             )
         return kernel_pb2.EmitResult(id=event.tool_call_id)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from google.protobuf.message import DecodeError
 
@@ -11,7 +11,7 @@ from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.plugins.contract import check_contract
 from pluggableharness.kernel.plugins.errors import ProviderLoadError
-from pluggableharness.kernel.plugins.launch import HANDSHAKE_S, StartFailed
+from pluggableharness.kernel.plugins.launch import HANDSHAKE_S, StartFailed, Unreachable
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.plugins.transport import TOOL_SERVICE, Channel, grpc_aio, status_of
 from pluggableharness.kernel.schema.settings import secrets, with_defaults
@@ -19,6 +19,9 @@ from pluggableharness.wire import tool_pb2
 from pluggableharness.wire.handshake import APP_PROTOCOL_VERSION
 from pluggableharness.wire.masking import Mask
 from pluggableharness.wire.structs import to_struct
+
+if TYPE_CHECKING:
+    import grpc.aio
 
 # By hand: grpc_health's generated module would take longer to import than all of this.
 _HEALTH_REQUEST: Final = b"\x0a\x06plugin"
@@ -67,20 +70,30 @@ async def _ask(channel: Channel, method: str, request: bytes = b"") -> bytes:
     try:
         answer: bytes = await channel.unary_unary(method)(request, timeout=HANDSHAKE_S)
     except grpc_aio().RpcError as error:
-        raise StartFailed(f"{method.rpartition('/')[2]} failed: {status_of(error)}") from error
+        raise _refused(method, error) from error
     return answer
+
+
+def _refused(method: str, error: "grpc.aio.AioRpcError") -> StartFailed:
+    """What the provider says of itself in plain words, else which request failed with what."""
+    code, says = error.code().name, error.details()
+    if code == "FAILED_PRECONDITION" and says:
+        return StartFailed(says)
+    kind = Unreachable if code == "UNAVAILABLE" else StartFailed
+    return kind(f"{method.rpartition('/')[2]} failed: {status_of(error)}")
 
 
 async def _describe(channel: Channel) -> tool_pb2.DescribeResponse:
     grpc = grpc_aio()
-    method = channel.unary_unary(f"{TOOL_SERVICE}Describe")
+    method = f"{TOOL_SERVICE}Describe"
     try:
-        return tool_pb2.DescribeResponse.FromString(await method(b"", timeout=HANDSHAKE_S))
+        answer = await channel.unary_unary(method)(b"", timeout=HANDSHAKE_S)
+        return tool_pb2.DescribeResponse.FromString(answer)
     except grpc.RpcError as error:
         # Older providers have none; their name is known and their version is not.
         if error.code() is grpc.StatusCode.UNIMPLEMENTED:
             return tool_pb2.DescribeResponse()
-        raise StartFailed(f"Describe failed: {status_of(error)}") from error
+        raise _refused(method, error) from error
     except DecodeError as error:
         raise StartFailed("its answer to Describe cannot be decoded") from error
 

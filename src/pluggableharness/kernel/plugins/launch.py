@@ -41,6 +41,10 @@ class StartFailed(Exception):
     """A process did not become a usable provider; the message is the cause."""
 
 
+class Unreachable(StartFailed):
+    """It does not answer: that its process has ended would be the better cause."""
+
+
 class Launched:
     """A process that has said where it listens, and the place that it shares with us."""
 

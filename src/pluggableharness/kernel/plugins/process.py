@@ -21,6 +21,7 @@ from pluggableharness.kernel.plugins.launch import (
     HANDSHAKE_S,
     Launched,
     StartFailed,
+    Unreachable,
     launch,
 )
 from pluggableharness.kernel.plugins.life import STOP_S
@@ -107,8 +108,8 @@ class Connection:
         self._server = server
 
     def cause(self, error: StartFailed) -> str:
-        """Why the introduction failed: that the process has ended explains it best."""
-        if self.life.death.done():
+        """Why the introduction failed; asked once all is closed."""
+        if isinstance(error, Unreachable) and self.life.death.done():
             return f"it {self.life.words()}\nbefore it was ready ({error})"
         return str(error)
 

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind, Operation
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.verdict import Decision, Review, Reviewer, Verdict
 from pluggableharness.kernel.policy.facts import Facts, Held
 from pluggableharness.kernel.policy.floor import protected_write
@@ -84,7 +85,7 @@ def ruling(rule: Rule, facts: Facts) -> Ruling | None:
     if answer.held is not Held.UNUSABLE:
         return Ruling(rule, rule.action, answer.why)
     if rule.action is Action.FORBID:
-        why = f"{answer.why}; rule '{rule.name}' forbids what it cannot read"
+        why = f"{answer.why}; rule {in_quotes(rule.name)} forbids what it cannot read"
         return Ruling(rule, Action.FORBID, why)
     softened = rule.action is Action.DENY
     return Ruling(rule, Action.ASK if softened else rule.action, answer.why)

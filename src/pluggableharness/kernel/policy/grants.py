@@ -11,7 +11,7 @@ from hashlib import sha256
 from posixpath import dirname
 
 from pluggableharness.kernel.domain.call import Call
-from pluggableharness.kernel.domain.hcl import quoted
+from pluggableharness.kernel.domain.hcl import hcl_string
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.plan import Scope
 from pluggableharness.kernel.domain.values import Json
@@ -106,10 +106,10 @@ def written(rule: Rule) -> str:
     fields = [f"{name} = {_listed(values)}" for name, values in rule.named.items()]
     settings = {"match": f"{{ {', '.join(fields)} }}"}
     if rule.when:
-        settings["when"] = quoted(rule.when)
+        settings["when"] = hcl_string(rule.when)
     settings["action"] = '"allow"'
     if rule.declared is not None:
-        settings["declared"] = quoted(rule.declared)
+        settings["declared"] = hcl_string(rule.declared)
     width = max(map(len, settings))
     lines = [f"  {name:<{width}} = {value}" for name, value in settings.items()]
     return "\n".join([f'policy "{rule.name}" {{', *lines, "}", ""])
@@ -277,5 +277,5 @@ def _cel(value: Json) -> str:
 
 
 def _listed(values: list[str]) -> str:
-    listed = [quoted(value) for value in values]
+    listed = [hcl_string(value) for value in values]
     return listed[0] if len(listed) == 1 else f"[{', '.join(listed)}]"

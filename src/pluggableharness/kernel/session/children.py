@@ -228,8 +228,8 @@ def _narrowed(profile: Profile, providers: tuple[str, ...]) -> tuple[str, ...]:
         if strange:
             raise ChildRefused(
                 ErrorCategory.INVALID_ARGUMENTS,
-                f"the profile '{profile.name}' has no tools of {in_quotes(', '.join(strange))}; "
-                f"it has some of: {', '.join(sorted(there)) or 'no provider'}",
+                f"the profile {in_quotes(profile.name)} has no tools of "
+                f"{in_quotes(', '.join(strange))}; it has some of: {', '.join(sorted(there)) or 'no provider'}",
             )
     return providers
 

@@ -1,16 +1,21 @@
 """The library's model for a choice of ours, and the settings that each vendor wants."""
 
 import ipaddress
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from contextvars import ContextVar
-from typing import assert_never
+from typing import Final, assert_never
 from urllib.parse import urlsplit
 
 import httpx2
 from pydantic_ai.models import Model as LibraryModel
 
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
+from pluggableharness.kernel.models.vendor.faults import TooMuch
+
+MOST_MIB: Final = 64
+"""What one answer may bring, unpacked. A token of a stream comes in some 250 bytes: the longest
+messages that vendors write are half of it."""
 
 _TIMEOUT = httpx2.Timeout(600.0, connect=10.0)
 """Seconds: models may think for minutes before the first byte, but a host answers at once."""
@@ -24,8 +29,34 @@ def http_client(base_url: str) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         timeout=_TIMEOUT,
         trust_env=not _is_local(base_url),
-        event_hooks={"response": [_note]},
+        event_hooks={"response": [_bound, _note]},
     )
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Let the answer be read as far as it may go. The libraries keep a line until it ends."""
+    packed = httpx2.Response(
+        response.status_code, headers=response.headers, stream=response.stream
+    )
+    response.headers.pop("Content-Encoding", None)  # what is counted is what comes out of it
+    response.stream = _Bounded(packed)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, packed: httpx2.Response) -> None:
+        self._packed = packed
+
+    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
+        left = MOST_MIB * 2**20
+        async with aclosing(self._packed.aiter_bytes()) as pieces:
+            async for piece in pieces:
+                left -= len(piece)
+                if left < 0:
+                    raise TooMuch(f"more than {MOST_MIB} MiB")
+                yield piece
+
+    async def aclose(self) -> None:
+        await self._packed.aclose()
 
 
 _responses: ContextVar[list[httpx2.Response] | None] = ContextVar("responses", default=None)

@@ -30,6 +30,10 @@ from pluggableharness.kernel.models.fault import FaultKind, ModelFault
 _LONGEST_WORDS = 300
 
 
+class TooMuch(Exception):
+    """An answer is cut off, since it brings more than one message can hold; says more of what."""
+
+
 def fault_of(error: Exception, name: str, key_variable: str, secret: str) -> ModelFault:
     """What an error means to us; `secret` is in none of its words.
 
@@ -37,6 +41,8 @@ def fault_of(error: Exception, name: str, key_variable: str, secret: str) -> Mod
     """
     words = _vendors_words(error).replace(secret, "***") if secret else _vendors_words(error)
     match error:
+        case TooMuch():
+            return too_much(name, str(error))
         case ModelContextWindowExceededError():
             told = (
                 f"{name} cannot read a session of this length, and none of it is dropped: resumed "
@@ -82,6 +88,15 @@ def _hopeless(error: Exception, name: str, key_variable: str) -> str:
 def cut_short(name: str) -> ModelFault:
     """A stream ended before its message did."""
     return ModelFault(FaultKind.PASSING, f"{name} broke off within its message")
+
+
+def too_much(name: str, what: str) -> ModelFault:
+    """A message was cut off, since it had no end."""
+    told = (
+        f"{name} was cut off, since it sent {what} in one message. Ask for less at once, or let "
+        "another model answer"
+    )
+    return ModelFault(FaultKind.HOPELESS, told)
 
 
 def said_nothing(name: str, reason: str) -> ModelFault:
