@@ -226,10 +226,12 @@ def _narrowed(profile: Profile, providers: tuple[str, ...]) -> tuple[str, ...]:
         there = {tool.partition(".")[0] for tool in profile.tools}
         strange = sorted(set(providers) - there)
         if strange:
+            asked = in_quotes(", ".join(strange))
+            some = ", ".join(sorted(there)) or "no provider"
             raise ChildRefused(
                 ErrorCategory.INVALID_ARGUMENTS,
-                f"the profile {in_quotes(profile.name)} has no tools of "
-                f"{in_quotes(', '.join(strange))}; it has some of: {', '.join(sorted(there)) or 'no provider'}",
+                f"the profile {in_quotes(profile.name)} has no tools of {asked}; "
+                f"it has some of: {some}",
             )
     return providers
 
