@@ -116,21 +116,21 @@ def _text(path: Path) -> str:
         return ""
 
 
-INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
+_INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
 """Files that projects keep for agents, the first that is there counts."""
 
 
 def instructions_file(directory: Path) -> str | None:
     """The file of a project that says how agents should work in it."""
     root = directory.resolve()
-    there = (name for name in INSTRUCTIONS if (root / name).is_file())
+    there = (name for name in _INSTRUCTIONS if (root / name).is_file())
     return next((name for name in there if (root / name).resolve().is_relative_to(root)), None)
 
 
 def text_for(kinds: tuple[Kind, ...], instructions: str | None = None) -> str:
     """The whole file."""
     commands = [command for kind in kinds for command in kind.commands]
-    told = f'instructions_file = "{instructions or INSTRUCTIONS[0]}"'
+    told = f'instructions_file = "{instructions or _INSTRUCTIONS[0]}"'
     guess = next((kind.guess for kind in kinds if kind.guess), "make test")
     text = _TEMPLATE.replace("@COMMANDS@", _command_rule(commands, guess))
     return text.replace("@INSTRUCTIONS@", told if instructions else f"# {told}")

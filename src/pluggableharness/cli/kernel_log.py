@@ -15,7 +15,7 @@ from typing import TextIO
 
 from pluggableharness.kernel.frontends.text import on_a_line
 
-LOGGER = "pluggableharness"
+_LOGGER = "pluggableharness"
 """Everything that the kernel, and providers through it, log is below this logger."""
 
 
@@ -24,7 +24,7 @@ class _Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record in lines."""
-        of = record.name.removeprefix(f"{LOGGER}.")
+        of = record.name.removeprefix(f"{_LOGGER}.")
         head = f"harness: {record.levelname.lower()}: {of}: "
         lines = super().format(record).splitlines() or [""]
         return "\n".join(head + on_a_line(line) for line in lines)
@@ -57,7 +57,7 @@ def show_log() -> None:
     """Have what is logged from now on printed; how much of it is agent.hcl's to say."""
     _handler.setStream(sys.stderr)
     _handler.setFormatter(_Lines())
-    logging.getLogger(LOGGER).handlers = [_handler]
+    logging.getLogger(_LOGGER).handlers = [_handler]
 
 
 @contextmanager

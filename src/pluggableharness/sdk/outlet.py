@@ -14,10 +14,10 @@ from typing import Final
 
 from pluggableharness.sdk.events import LeadUp, OutputChunk, Stream
 
-HOLD_S: Final = 0.005
+_HOLD_S: Final = 0.005
 """How long a small chunk may wait for the next: one stream carries some 12,000 messages/s."""
 HOLD_BYTES: Final = 128 * 1024
-DIRECT_BYTES: Final = 64 * 1024
+_DIRECT_BYTES: Final = 64 * 1024
 """From here on a chunk is worth a message of its own and is not copied into a bundle."""
 MAX_CHUNK_BYTES: Final = 1024 * 1024
 """Longer ones are cut: a receiver's default limit of a message is 4 MiB."""
@@ -47,13 +47,13 @@ class Outlet:
         self._lock = asyncio.Lock()
         self._held: list[tuple[Stream, bytes]] = []
         self._held_bytes = 0
-        self._sent_at = self._loop.time() - HOLD_S
+        self._sent_at = self._loop.time() - _HOLD_S
         self._timer: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
 
     async def output(self, data: bytes, stream: Stream) -> None:
         """Send output, now or within 5 ms; waits while more than 128 KiB would be held."""
-        if len(data) >= DIRECT_BYTES or self._is_idle():
+        if len(data) >= _DIRECT_BYTES or self._is_idle():
             async with self._lock:
                 await self._release()
                 await self._send_output(stream, data)
@@ -63,7 +63,7 @@ class Outlet:
         if self._held_bytes >= HOLD_BYTES:
             await self.drain()
         elif self._timer is None:
-            self._timer = self._loop.call_later(HOLD_S, self._drain_soon)
+            self._timer = self._loop.call_later(_HOLD_S, self._drain_soon)
 
     async def event(self, event: LeadUp) -> None:
         """Send an event, after the output that is held."""
@@ -88,7 +88,7 @@ class Outlet:
         """Tell whether nothing was sent of late, so that waiting for more would gain nothing."""
         if self._held or self._lock.locked():
             return False
-        return self._loop.time() - self._sent_at >= HOLD_S
+        return self._loop.time() - self._sent_at >= _HOLD_S
 
     def _drain_soon(self) -> None:
         self._timer = None

@@ -19,7 +19,7 @@ from msgspec import Meta, Struct, field
 
 from pluggableharness.sdk.annotations import Secret
 
-MAX_NESTING: Final = 32
+_MAX_NESTING: Final = 32
 
 
 class Kind(Enum):
@@ -106,8 +106,8 @@ class _Reader(Struct, frozen=True):
 
     def read(self, annotation: Any, path: str, around: tuple[Any, ...]) -> Shape | None:
         """Return the shape, or None after noting a problem; `around` are the objects above."""
-        if len(around) > MAX_NESTING:
-            return self.refuse(path, f"is nested deeper than {MAX_NESTING} levels")
+        if len(around) > _MAX_NESTING:
+            return self.refuse(path, f"is nested deeper than {_MAX_NESTING} levels")
         core, metas, nullable = _unwrap(annotation)
         shape = self.core(core, path, around)
         if shape is None:

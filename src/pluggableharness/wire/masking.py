@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import AnyStr, Final
 
 PLACEHOLDER: Final = "[secret]"
-SHORTEST: Final = 4
+_SHORTEST: Final = 4
 """A shorter value is left alone: it is found in too many words, and is no secret."""
 _SHORTEST_CODED: Final = 8
 """The same for characters of base64, and for the head of a secret before an ellipsis."""
@@ -29,7 +29,7 @@ class Mask:
     __slots__ = ("_bytes", "_texts", "active", "secrets")
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self.secrets = frozenset(secret for secret in secrets if len(secret) >= SHORTEST)
+        self.secrets = frozenset(secret for secret in secrets if len(secret) >= _SHORTEST)
         self._texts = sorted({text for secret in self.secrets for text in _spellings(secret)})
         self._bytes = [text.encode("utf-8", "surrogatepass") for text in self._texts]
         self.active = bool(self._texts)

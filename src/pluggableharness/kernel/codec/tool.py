@@ -33,7 +33,7 @@ KIND_NUMBERS = numbers(Kind, tool_pb2.ToolKind, "TOOL_KIND")
 RISKS = members(Risk, tool_pb2.RiskClass, "RISK_CLASS")
 RISK_NUMBERS = numbers(Risk, tool_pb2.RiskClass, "RISK_CLASS")
 CATEGORIES = members(ErrorCategory, tool_pb2.ToolErrorCategory, "TOOL_ERROR_CATEGORY")
-CATEGORY_NUMBERS = numbers(ErrorCategory, tool_pb2.ToolErrorCategory, "TOOL_ERROR_CATEGORY")
+_CATEGORY_NUMBERS = numbers(ErrorCategory, tool_pb2.ToolErrorCategory, "TOOL_ERROR_CATEGORY")
 OUTPUT_STREAMS = members(OutputStream, tool_pb2.OutputStream, "OUTPUT_STREAM")
 
 
@@ -126,7 +126,7 @@ def failure_to_wire(failure: Failure) -> tool_pb2.ToolError:
     Details that a Struct cannot carry become JSON text under the key `json`.
     """
     return tool_pb2.ToolError(
-        category=CATEGORY_NUMBERS[failure.category],
+        category=_CATEGORY_NUMBERS[failure.category],
         message=failure.message.encode("utf-8", "backslashreplace").decode(),
         retryable=failure.retryable,
         details=None if failure.details is None else _details(failure.details),

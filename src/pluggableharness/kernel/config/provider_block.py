@@ -25,7 +25,7 @@ from pluggableharness.kernel.domain.settings import Setting
 from pluggableharness.kernel.domain.values import Json, JsonObject
 from pluggableharness.kernel.schema.settings import setting_problems, with_defaults
 
-RESERVED: Final = ("instance", "environment", "disabled")
+_RESERVED: Final = ("instance", "environment", "disabled")
 """Attributes that are the kernel's; `timeout` is its block (F8), and for an MCP server
 `operation` too."""
 
@@ -37,7 +37,7 @@ def provider_block(
     blocks = ("timeout", "operation") if given.origin.kind is OriginKind.MCP else ("timeout",)
     kernels, own = _split(block.body, blocks)
     what = f'provider "{given.name}"'
-    fields = Fields(reading, kernels, what, RESERVED, blocks)
+    fields = Fields(reading, kernels, what, _RESERVED, blocks)
     members = dict(_members(own, ""))
     if known is not None:
         _check_secrets(reading, known.settings, members)
@@ -93,8 +93,8 @@ def _split(body: Body, blocks: Sequence[str]) -> tuple[Body, Body]:
     """The kernel's part of a block, with blocks of these types, and the provider's own."""
     kernels = Body(
         body.span,
-        tuple(one for one in body.settings if one.name in (*RESERVED, *blocks)),
-        tuple(one for one in body.blocks if one.type in (*RESERVED, *blocks)),
+        tuple(one for one in body.settings if one.name in (*_RESERVED, *blocks)),
+        tuple(one for one in body.blocks if one.type in (*_RESERVED, *blocks)),
     )
     own = Body(
         body.span,

@@ -45,7 +45,7 @@ from pluggableharness.kernel.domain.render import (
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.domain.verdict import Verdict
 
-EVENTS_VERSION = 1
+_EVENTS_VERSION = 1
 """Grows when a type or a field goes, or means something else; what is added changes nothing."""
 
 Shape = dict[str, Json]
@@ -81,7 +81,7 @@ def shape(news: Whole) -> Shape:
         case SessionStarted():
             return {
                 "type": "session_started",
-                "events_version": EVENTS_VERSION,
+                "events_version": _EVENTS_VERSION,
                 "session_id": news.session_id,
                 "model": news.model,
                 "working_directory": news.working_directory,

@@ -12,7 +12,7 @@ from rich.text import Text
 from pluggableharness.kernel.frontends.looks import Looks
 from pluggableharness.kernel.frontends.text import clipped_line, escaped, shown
 
-TAB = 4
+_TAB = 4
 _GAP, _NARROWEST_CELL = 2, 4
 _LONG_HEAD, _LONG_TAIL = 1200, 400
 _ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt\\])")
@@ -220,7 +220,7 @@ def _draw_tabs(line: str, looks: Looks) -> Text:
     text = Text()
     for number, piece in enumerate(line.split("\t")):
         if number:
-            text.append(looks.glyphs.tab.ljust(TAB - text.cell_len % TAB), "faint")
+            text.append(looks.glyphs.tab.ljust(_TAB - text.cell_len % _TAB), "faint")
         text.append(piece)
     return text
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from pluggableharness.kernel.frontends.outlet import Outlet
 
-NARROWEST = 40
-WIDEST = 200
+_NARROWEST = 40
+_WIDEST = 200
 UNFOLDED = 10_000
 """Columns where no terminal is: nothing is folded there."""
 
@@ -76,7 +76,7 @@ def width_of(outlet: Outlet, environ: Mapping[str, str]) -> int:
     if not columns:
         # No terminal shows it, and whoever reads it, a program say, has lines of any length.
         return 80 if outlet.is_terminal else UNFOLDED
-    return min(max(columns, NARROWEST), WIDEST)
+    return min(max(columns, _NARROWEST), _WIDEST)
 
 
 def _holds_glyphs(encoding: str, environ: Mapping[str, str]) -> bool:

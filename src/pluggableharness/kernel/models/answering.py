@@ -61,7 +61,7 @@ class Pausing:
     chance: Callable[[], float] = random.random
 
 
-REAL_TIME = Pausing()
+_REAL_TIME = Pausing()
 
 
 def _no_instructions() -> str:
@@ -77,7 +77,7 @@ class Answering:
 
     candidates: Sequence[Candidate]
     patience: Patience = PATIENT
-    pausing: Pausing = REAL_TIME
+    pausing: Pausing = _REAL_TIME
     instructions: Callable[[], str] = _no_instructions
 
     _retried: int = 0

@@ -37,7 +37,7 @@ USUAL_ADDRESSES: Mapping[Vendor, str] = {
 """The variable that holds a vendor's address where the file has none."""
 
 
-HOW_TO_CHOOSE = f"""\
+_HOW_TO_CHOOSE = f"""\
 no model is chosen. Say which with --model PROVIDER:ID, where PROVIDER is one of {VENDORS}, or
 write it into agent.hcl, one attribute a line:
   agent_profile "default" {{
@@ -115,7 +115,7 @@ class VendorModels:
         Raises UsageError when the profile has none that can be asked.
         """
         if not profile.models:
-            raise UsageError(HOW_TO_CHOOSE)
+            raise UsageError(_HOW_TO_CHOOSE)
         candidates = [self._candidate(choice) for choice in profile.models]
         barred = [one.barred for one in candidates if isinstance(one, Barred)]
         if len(barred) == len(candidates):

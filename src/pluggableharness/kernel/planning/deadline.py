@@ -2,7 +2,7 @@
 
 from pluggableharness.kernel.domain.operation import Kind, Operation
 
-DEFAULT_S = 120.0
+_DEFAULT_S = 120.0
 """Seconds for an operation that declares nothing."""
 
 
@@ -14,4 +14,4 @@ def deadline_s(operation: Operation, given: float | None = None) -> float | None
     """
     if given is not None or operation.kind is Kind.INTERACTIVE:
         return given
-    return operation.default_timeout_s or DEFAULT_S
+    return operation.default_timeout_s or _DEFAULT_S

@@ -38,7 +38,7 @@ MAX_IN_FLIGHT: Final = 256
 """Calls in one process at a time. Servers that are not ours drop requests at random once
 about a thousand wait; the others wait here, where nothing is lost (S15)."""
 
-CATCH_UP_S: Final = 0.02
+_CATCH_UP_S: Final = 0.02
 """How long a cancelled call may still end by itself: what is on its way takes less."""
 
 _JUST_ENDED: Final = "it had just ended, and its result was not taken"
@@ -102,7 +102,7 @@ class Calls:
         self._flights.begin(flight)
         if call.deadline_s is not None:
             # Later by a moment: a function whose own limit is the same ends just then.
-            self._flights.appoint(flight, call.deadline_s + CATCH_UP_S, _over_deadline)
+            self._flights.appoint(flight, call.deadline_s + _CATCH_UP_S, _over_deadline)
         try:
             outcome = await self._listen(flight, guard, heard)
         except asyncio.CancelledError:
@@ -128,7 +128,7 @@ class Calls:
         read = flight.rpc.read
         try:
             while True:
-                reading = Patient(read(), CATCH_UP_S)
+                reading = Patient(read(), _CATCH_UP_S)
                 data = await reading
                 if data is self._end_of_stream:
                     break
@@ -192,7 +192,7 @@ class Calls:
         Else a provider that is long done would be taken for one that ignores the cancelling.
         """
         try:
-            async with asyncio.timeout(CATCH_UP_S):
+            async with asyncio.timeout(_CATCH_UP_S):
                 while not guard.ended and not flight.rpc.done():
                     data = await flight.rpc.read()
                     if data is self._end_of_stream:

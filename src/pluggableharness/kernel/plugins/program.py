@@ -15,7 +15,7 @@ from pluggableharness.kernel.domain.errors import ProgramFailed
 from pluggableharness.kernel.plugins.output import PipeReader
 from pluggableharness.wire.handshake import INHERITED_VARIABLES
 
-LARGEST_ANSWER: Final = 64 * 1024
+_LARGEST_ANSWER: Final = 64 * 1024
 """Bytes of standard output; a program that prints more is ended."""
 
 _KILL_GRACE_S: Final = 0.5
@@ -45,8 +45,8 @@ async def answer_of(command: Sequence[str], given: bytes, directory: str) -> byt
     said = bytearray()
 
     def heard(data: bytes) -> None:
-        said.extend(data[: LARGEST_ANSWER + 1 - len(said)])
-        if len(said) > LARGEST_ANSWER:
+        said.extend(data[: _LARGEST_ANSWER + 1 - len(said)])
+        if len(said) > _LARGEST_ANSWER:
             process.stop()
 
     assert process.stdout is not None
@@ -62,8 +62,8 @@ async def answer_of(command: Sequence[str], given: bytes, directory: str) -> byt
             async with asyncio.timeout(_KILL_S):
                 await process.gone()
         pipe.close()
-    if len(said) > LARGEST_ANSWER:
-        raise ProgramFailed(f"{command[0]} says more than {LARGEST_ANSWER // 1024} KiB")
+    if len(said) > _LARGEST_ANSWER:
+        raise ProgramFailed(f"{command[0]} says more than {_LARGEST_ANSWER // 1024} KiB")
     if ending.exit_code:
         how = f"signal {ending.signal}" if ending.signal else f"status {ending.exit_code}"
         raise ProgramFailed(f"{command[0]} ended with {how}")

@@ -21,7 +21,7 @@ millions must not cost millions of explanations."""
 MAX_DEPTH = 32
 """Containers within containers, the root counted; protobuf itself fails shortly above."""
 
-MAX_INTEGER = 2**53
+_MAX_INTEGER = 2**53
 """The wire carries numbers as doubles, which hold every integer up to here."""
 
 _OBJECT, _STRING, _NUMBER = SchemaType.OBJECT, SchemaType.STRING, SchemaType.NUMBER
@@ -117,7 +117,7 @@ def _check_text(value: str, path: Path, walk: _Walk) -> None:
 def _check_number(value: float, path: Path, walk: _Walk) -> None:
     """A float is its own exact value however large; an integer is what rounding would change."""
     if isinstance(value, int):
-        if not -MAX_INTEGER <= value <= MAX_INTEGER:
+        if not -_MAX_INTEGER <= value <= _MAX_INTEGER:
             walk.add(path, "an integer within ±9007199254740992 (2^53)", shown(value))
     elif not -inf < value < inf:
         walk.add(path, "a finite number", shown(value))

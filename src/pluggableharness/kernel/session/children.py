@@ -25,7 +25,7 @@ from pluggableharness.kernel.session.session import Mode, Session
 from pluggableharness.kernel.session.spending import Spending
 from pluggableharness.kernel.turn.ports import Frontend
 
-SPAWNING: Final = frozenset({"agent.spawn_subagent"})
+_SPAWNING: Final = frozenset({"agent.spawn_subagent"})
 """Operations that only start children. A declaration cannot say so; whatever else calls
 RunSession is refused there."""
 
@@ -100,7 +100,7 @@ class Member:
             for operation in operations
             if self.profile.has(operation)
             and self.needs(operation.provider)
-            and (self.depth > 0 or operation.full_name not in SPAWNING)
+            and (self.depth > 0 or operation.full_name not in _SPAWNING)
         ]
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from opentelemetry import trace
     from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, export
 
-FLUSH_S: Final = 2.0
+_FLUSH_S: Final = 2.0
 """How long the end of a kernel waits for the collector, in seconds."""
 
 _PATH: Final = "/v1/traces"
@@ -135,7 +135,7 @@ class OtlpTracer:
         return _OtlpSpan(span, self._error)
 
     async def close(self) -> None:
-        """Send what is left, wait for it at most FLUSH_S, and say what was lost."""
+        """Send what is left, wait for it at most _FLUSH_S, and say what was lost."""
         loop = asyncio.get_running_loop()
         sent = loop.create_future()
 
@@ -148,7 +148,7 @@ class OtlpTracer:
 
         # A daemon, so that a collector that never answers does not hold up the exit.
         Thread(target=send, name="telemetry-flush", daemon=True).start()
-        await asyncio.wait([sent], timeout=FLUSH_S)
+        await asyncio.wait([sent], timeout=_FLUSH_S)
         if not sent.done():
             self._exporter.shutdown()
         lost = self._sampled - self._exporter.sent

@@ -19,9 +19,9 @@ from typing import Final
 from pluggableharness.providers.exec.git_places import BARE, GIT, git_directories, looks_bare
 
 RULES: Final = "agent.hcl"
-STEERING: Final = ".agent"
+_STEERING: Final = ".agent"
 HOOKS: Final = "hooks"
-OF_GIT: Final = ("config", "config.worktree", "commondir", HOOKS)
+_OF_GIT: Final = ("config", "config.worktree", "commondir", HOOKS)
 """Below `.git`: what names programs, and what leads git to another such file."""
 
 STAND_IN_MODE: Final = 0o1755
@@ -179,12 +179,12 @@ def _names(folders: Sequence[Path], started: Iterable[Path]) -> Iterator[_Name]:
 def _of_folders(folders: Sequence[Path]) -> Iterator[_Name]:
     for folder in folders:
         yield _Name(folder / RULES, stood_for=True)
-        yield _Name(folder / STEERING, stood_for=True, suffix=".hcl")
+        yield _Name(folder / _STEERING, stood_for=True, suffix=".hcl")
         git = folder / GIT
         if _status(git) is not None and not _is_folder(git):
             yield _Name(git)  # it leads to a repository elsewhere
         for place in git_directories(folder):
-            for name in OF_GIT:
+            for name in _OF_GIT:
                 yield _Name(place / name, stood_for=name == HOOKS)
 
 

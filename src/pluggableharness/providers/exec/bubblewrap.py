@@ -19,17 +19,17 @@ from typing import Final
 from pluggableharness.providers.exec.believed import Believed
 
 NAMESPACES: Final = ("--unshare-pid", "--unshare-ipc", "--die-with-parent", "--as-pid-1")
-KEPT_BY_ROOT: Final = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID")
+_KEPT_BY_ROOT: Final = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID")
 """What root is used to having with files. They change nothing where nothing is mounted
 writable; without them root could not write to a project of somebody else's."""
 
-TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108  # hidden behind a private one
+_TEMPORARY: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108  # hidden behind a private one
 SERVICES: Final = Path("/run")
 """Hidden: here are the pipes and sockets of everything that would do work for others."""
 
 _NOTHING_BELIEVED: Final = Believed()
 
-LONGEST_TRIAL_S: Final = 10
+_LONGEST_TRIAL_S: Final = 10
 
 
 def find() -> str | None:
@@ -61,7 +61,7 @@ def working(program: str) -> tuple[str, ...]:
             trial = [*start, *view((), Path(folder), Path(folder), network=False), "--", *_NOTHING]
             try:
                 done = subprocess.run(
-                    trial, capture_output=True, stdin=subprocess.DEVNULL, timeout=LONGEST_TRIAL_S
+                    trial, capture_output=True, stdin=subprocess.DEVNULL, timeout=_LONGEST_TRIAL_S
                 )
             except subprocess.TimeoutExpired:
                 complaint = f"{program} did not end"
@@ -89,7 +89,7 @@ def view(
     # Read-only as a whole: bubblewrap leaves /proc/sys to root, who sets the machine's there.
     yield from ("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
     yield from ("--tmpfs", str(SERVICES))
-    for hidden in TEMPORARY:
+    for hidden in _TEMPORARY:
         if hidden.is_dir() and not hidden.is_symlink():
             yield from ("--bind", str(private), str(hidden))
     # The guard runs in here: an environment that lies below /tmp must not vanish behind it.
@@ -126,8 +126,8 @@ def narrow_view(readable: Sequence[Path], private: Path, folder: Path) -> Iterat
         else:
             yield from ("--ro-bind-try", str(path), str(path))
     yield from ("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
-    if not any(path.is_relative_to(TEMPORARY[0]) for path in readable):
-        yield from ("--bind", str(private), str(TEMPORARY[0]))
+    if not any(path.is_relative_to(_TEMPORARY[0]) for path in readable):
+        yield from ("--bind", str(private), str(_TEMPORARY[0]))
     yield from ("--remount-ro", "/", "--unshare-net", "--chdir", str(folder))
 
 
@@ -136,11 +136,11 @@ def _only_hidden(folder: Path, writable: Sequence[Path]) -> bool:
     # A writable `/` is there from the start, and the private folders are laid over it.
     if any(folder.is_relative_to(root) for root in writable if root != Path("/")):
         return False
-    return any(hidden in folder.parents for hidden in (*TEMPORARY, SERVICES))
+    return any(hidden in folder.parents for hidden in (*_TEMPORARY, SERVICES))
 
 
 def _rights() -> Iterator[str]:
     if os.geteuid() == 0:
         yield from ("--cap-drop", "ALL")
-        for right in KEPT_BY_ROOT:
+        for right in _KEPT_BY_ROOT:
             yield from ("--cap-add", right)

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-PASSED_ON: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR")
+_PASSED_ON: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR")
 
-NOBODY_IS_THERE: Final = {
+_NOBODY_IS_THERE: Final = {
     "TERM": "dumb",
     # A pager or an editor waits for a person who does not come; `true` ends at once and leaves
     # the text as it was.
@@ -31,5 +31,5 @@ NOBODY_IS_THERE: Final = {
 
 def command_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command: the allowlist, nobody there, then `extra`."""
-    passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    return {"PATH": os.defpath, **passed_on, **NOBODY_IS_THERE, **extra}
+    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return {"PATH": os.defpath, **passed_on, **_NOBODY_IS_THERE, **extra}

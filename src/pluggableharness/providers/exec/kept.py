@@ -15,7 +15,7 @@ END_BYTES: Final = 96 * 1024
 """Bytes kept in memory of the head, and of the tail."""
 END_CHARACTERS: Final = 30_000
 """Characters that the model sees of each when not all is shown."""
-SEGMENT_BYTES: Final = 16 * 1024
+_SEGMENT_BYTES: Final = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class _Segments:
 
     def add(self, stream: Stream, data: bytes) -> None:
         last_stream, last = self.parts[-1] if self.parts else (None, bytearray())
-        if last_stream == stream and len(last) + len(data) <= SEGMENT_BYTES:
+        if last_stream == stream and len(last) + len(data) <= _SEGMENT_BYTES:
             last += data
         else:
             self.parts.append((stream, bytearray(data)))

@@ -22,16 +22,16 @@ from pluggableharness.sdk.landlock import (
 )
 
 MAKE_CHARACTER_DEVICE, MAKE_BLOCK_DEVICE = 1 << 6, 1 << 11
-TRUNCATE: Final = 1 << 14
-ON_FILES: Final = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | 1 << 15
+_TRUNCATE: Final = 1 << 14
+_ON_FILES: Final = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | 1 << 15
 TCP: Final = 3
-SIGNALS_AND_ABSTRACT_SOCKETS: Final = 3
+_SIGNALS_AND_ABSTRACT_SOCKETS: Final = 3
 READ: Final = EXECUTE | READ_FILE | READ_FOLDER
 
 OLDEST: Final = 3
 """The first version that sees truncation, without which files outside could be emptied."""
 
-DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
+_DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 
 
 def rules(
@@ -48,7 +48,7 @@ def rules(
     try:
         for path in _readable() if readable is None else readable:
             _allow(ruleset, path, READ & handled)
-        for name in DEVICES:
+        for name in _DEVICES:
             _allow(ruleset, Path("/dev", name), (READ_FILE | WRITE_FILE) & handled)
         devices = MAKE_CHARACTER_DEVICE | MAKE_BLOCK_DEVICE
         for path in writable:
@@ -71,7 +71,7 @@ def _handled(known: int, *, network: bool) -> Iterator[int]:
     if known >= 4:
         yield 0 if network else TCP
     if known >= 6:
-        yield SIGNALS_AND_ABSTRACT_SOCKETS
+        yield _SIGNALS_AND_ABSTRACT_SOCKETS
 
 
 def _readable() -> Iterable[Path]:
@@ -89,7 +89,7 @@ def _allow(ruleset: int, path: Path, access: int) -> None:
         return  # what is not there needs no rule
     try:
         if not path.is_dir():
-            access &= ON_FILES
+            access &= _ON_FILES
         allow(ruleset, descriptor, access)
     finally:
         os.close(descriptor)

@@ -13,8 +13,8 @@ FOLDERS: Final = (".agent", "outputs")
 LARGEST: Final = 1024**3
 """Bytes that are kept of one command's output."""
 
-UNCACHE_EVERY: Final = 16 * 1024**2
-UNCACHE_REACH: Final = 64 * 1024**2
+_UNCACHE_EVERY: Final = 16 * 1024**2
+_UNCACHE_REACH: Final = 64 * 1024**2
 """How much is written between two requests to drop what is on disk by now from the page cache,
 and how far back each reaches. Without them the cache takes a gigabyte from everyone else, and a
 virtual machine spends more time on getting that memory than on all the rest of the output."""
@@ -86,10 +86,10 @@ class OutputFile:
             self._fail(error)
 
     def _uncache(self) -> None:
-        if self._uncached_at - self._left >= UNCACHE_EVERY:
+        if self._uncached_at - self._left >= _UNCACHE_EVERY:
             self._uncached_at = self._left
-            start = max(0, LARGEST - self._left - UNCACHE_REACH)
-            os.posix_fadvise(self._descriptor, start, UNCACHE_REACH, os.POSIX_FADV_DONTNEED)
+            start = max(0, LARGEST - self._left - _UNCACHE_REACH)
+            os.posix_fadvise(self._descriptor, start, _UNCACHE_REACH, os.POSIX_FADV_DONTNEED)
 
     def _fail(self, error: OSError) -> None:
         what = f"{self.name} is incomplete" if self.exists else "the whole output was not kept"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 PREFIX: Final = "harness-exec-"
-LOCK: Final = "lock"
+_LOCK: Final = "lock"
 FILES: Final = "files"
 
 
@@ -31,7 +31,7 @@ def private_directory() -> Path:
     folder = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
     # Held, and so locked, until the process ends, however it does. Commands do not see it: they
     # get the folder beside it.
-    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     files = folder / FILES
@@ -42,7 +42,7 @@ def private_directory() -> Path:
 def _clear_abandoned() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         try:
-            descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             continue  # somebody else's, or just being made
         try:

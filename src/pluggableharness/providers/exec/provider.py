@@ -25,8 +25,8 @@ from pluggableharness.sdk import (
 )
 from pluggableharness.sdk.render import CodeBlock, Group, Node, Style, Text
 
-LONGEST_S: Final = 600
-USUAL_S: Final = 120
+_LONGEST_S: Final = 600
+_USUAL_S: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +89,13 @@ class BashResult:
 provider = Provider("exec", settings=Settings)
 
 
-@provider.resource(risk="high", streaming=True, default_timeout=LONGEST_S)
+@provider.resource(risk="high", streaming=True, default_timeout=_LONGEST_S)
 async def bash(
     ctx: Context[Settings],
     command: Annotated[str, Doc("What to run, as bash reads it; may be a whole script")],
     timeout_s: Annotated[
-        float, Doc(f"Seconds until it is stopped; at most {LONGEST_S}"), Gt(0), Le(LONGEST_S)
-    ] = USUAL_S,
+        float, Doc(f"Seconds until it is stopped; at most {_LONGEST_S}"), Gt(0), Le(_LONGEST_S)
+    ] = _USUAL_S,
     working_directory: Annotated[
         str | None, Doc("Where to run; relative to the session's working directory, its default")
     ] = None,
@@ -135,7 +135,7 @@ async def _run(ctx: Context[Settings], work: Work, timeout_s: float) -> BashResu
     if timed_out:
         raise TimedOut(
             f"the command was stopped after {timeout_s:g} s; what it had printed is in the "
-            f"details. Give it more time with timeout_s (at most {LONGEST_S}), or less to do",
+            f"details. Give it more time with timeout_s (at most {_LONGEST_S}), or less to do",
             details=fields,
         )
     return BashResult(**fields)
@@ -145,7 +145,7 @@ async def _run(ctx: Context[Settings], work: Work, timeout_s: float) -> BashResu
 async def preview_bash(
     ctx: Context[Settings],
     command: str,
-    timeout_s: float = USUAL_S,
+    timeout_s: float = _USUAL_S,
     working_directory: str | None = None,
     description: str | None = None,
 ) -> Node:
@@ -163,13 +163,13 @@ async def preview_bash(
     return Group(nodes)
 
 
-@provider.data_source(streaming=True, idempotent=True, default_timeout=LONGEST_S)
+@provider.data_source(streaming=True, idempotent=True, default_timeout=_LONGEST_S)
 async def shell_read(
     ctx: Context[Settings],
     argv: Annotated[list[str], Doc('Program and arguments, such as ["git", "log", "-3"]')],
     timeout_s: Annotated[
-        float, Doc(f"Seconds until it is stopped; at most {LONGEST_S}"), Gt(0), Le(LONGEST_S)
-    ] = USUAL_S,
+        float, Doc(f"Seconds until it is stopped; at most {_LONGEST_S}"), Gt(0), Le(_LONGEST_S)
+    ] = _USUAL_S,
     working_directory: Annotated[
         str | None, Doc("Where to run; relative to the session's working directory, its default")
     ] = None,
@@ -200,7 +200,7 @@ def _refuse_when_off(settings: Settings) -> None:
 async def preview_reading(
     ctx: Context[Settings],
     argv: list[str],
-    timeout_s: float = USUAL_S,
+    timeout_s: float = _USUAL_S,
     working_directory: str | None = None,
 ) -> Node:
     """Show what would run, with what is added to it."""

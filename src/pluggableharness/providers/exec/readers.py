@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-ANY_NUMBER: Final = 10_000
+_ANY_NUMBER: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Program:
     bundles: bool = True
     numbers: bool = False
     """Whether -5 is an option."""
-    operands: int = ANY_NUMBER
+    operands: int = _ANY_NUMBER
     """How many words that are no options it may be given."""
     ends_options: bool = True
     """Whether the program takes everything after "--" for operands."""
@@ -42,7 +42,7 @@ def _program(
     optional: str = "",
     *,
     numbers: bool = False,
-    operands: int = ANY_NUMBER,
+    operands: int = _ANY_NUMBER,
 ) -> Program:
     return Program(
         _words(flags), _words(valued), _words(optional), numbers=numbers, operands=operands
@@ -55,7 +55,7 @@ def _git(
     optional: str = "",
     *,
     numbers: bool = False,
-    operands: int = ANY_NUMBER,
+    operands: int = _ANY_NUMBER,
     first: tuple[str, ...] = (),
 ) -> Program:
     plain = _program(flags, valued, optional, numbers=numbers, operands=operands)

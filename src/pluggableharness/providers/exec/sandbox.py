@@ -33,7 +33,7 @@ from pluggableharness.sdk.guarded import guarded_files
 from pluggableharness.sdk.landlock import version
 from pluggableharness.sdk.processes import Confinement
 
-SYSTEM: Final = (
+_SYSTEM: Final = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"),
     *("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"),
     *("/etc/localtime", "/etc/magic", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf"),
@@ -263,7 +263,7 @@ class Sandbox:
 
 def _system() -> tuple[Path, ...]:
     """Return what the system's programs need, and the guard, which runs in the sandbox."""
-    return (*(Path(name) for name in SYSTEM if os.path.lexists(name)), *bubblewrap.guard_files())
+    return (*(Path(name) for name in _SYSTEM if os.path.lexists(name)), *bubblewrap.guard_files())
 
 
 def _readable(machine: seccomp.Machine, families: tuple[int, ...]) -> int:

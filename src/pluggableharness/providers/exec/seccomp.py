@@ -21,10 +21,10 @@ NETWORK: Final = (AF_INET, AF_INET6, AF_NETLINK)
 """Families that a command may use where it has a network, if only one of its own."""
 
 SOCK_STREAM, SOCK_SEQPACKET = 1, 5
-SOCKET_TYPE_BITS: Final = 0xF
-NEW_NAMESPACES: Final = 0x7E02_0000
+_SOCKET_TYPE_BITS: Final = 0xF
+_NEW_NAMESPACES: Final = 0x7E02_0000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET."""
-NEW_TIME: Final = 0x80
+_NEW_TIME: Final = 0x80
 """CLONE_NEWTIME; where `clone` has the number of a signal."""
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 """They type into a terminal."""
@@ -137,10 +137,10 @@ def _steps(here: Machine, families: tuple[int, ...]) -> Iterator[_Step]:
         yield from _for_call(number, _UNKNOWN)
     yield from _for_call(here.socket, *_only(families, _argument(0)))
     # Datagrams of a pair could be sent anywhere by path; streams are connected for good.
-    kind = (_argument(1), _Step(_AND, SOCKET_TYPE_BITS))
+    kind = (_argument(1), _Step(_AND, _SOCKET_TYPE_BITS))
     yield from _for_call(here.socketpair, *_only((SOCK_STREAM, SOCK_SEQPACKET), *kind))
-    yield from _for_call(here.clone, *_without(NEW_NAMESPACES))
-    yield from _for_call(here.unshare, *_without(NEW_NAMESPACES | NEW_TIME))
+    yield from _for_call(here.clone, *_without(_NEW_NAMESPACES))
+    yield from _for_call(here.unshare, *_without(_NEW_NAMESPACES | _NEW_TIME))
     yield from _for_call(here.ioctl, _argument(1), *_none_of((TIOCSTI, TIOCLINUX)))
     yield _ALLOW
 

@@ -20,7 +20,7 @@ from pluggableharness.providers.filesystem.replacing import OldFile, changed_mea
 from pluggableharness.sdk import ConcurrencyConflict, ExecutionFailed, PermissionDenied
 from pluggableharness.sdk.jail import Jail, Place, from_system, not_a_file
 
-INLINE: Final = 1 << 20
+_INLINE: Final = 1 << 20
 """Bytes of a file that are read without a thread, which would cost more than the reading."""
 
 Check = Callable[[], None]
@@ -49,7 +49,7 @@ class Access(Struct, frozen=True):
     known: Known
 
     async def shared(
-        self, target: Target, work: Callable[[Place, Check], T], inline: int = INLINE
+        self, target: Target, work: Callable[[Place, Check], T], inline: int = _INLINE
     ) -> T:
         """Run work that only reads, in a thread when the file has more than `inline` bytes."""
         with target.locate() as place:

@@ -2,7 +2,7 @@
 
 A file is told from its former self by what it holds: a digest of all its bytes. Times alone
 cannot do that, since a change of the same size may keep the time or have it set back. Files
-beyond DIGEST_LIMIT are told by their stamp, whose `ctime` no program can set back; see
+beyond _DIGEST_LIMIT are told by their stamp, whose `ctime` no program can set back; see
 docs/design/filesystem.md for when that is enough.
 """
 
@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from pluggableharness.providers.filesystem.lines import CHUNK
 
-DIGEST_LIMIT: Final = 64 << 20
+_DIGEST_LIMIT: Final = 64 << 20
 _SETTLED_NS: Final = 2_000_000_000
 _REMEMBERED: Final = 20_000
 
@@ -65,7 +65,7 @@ def needs_digest(status: os.stat_result) -> bool:
     A file that was last touched a while before it is read gets another `ctime` with any later
     change.
     """
-    if status.st_size <= DIGEST_LIMIT:
+    if status.st_size <= _DIGEST_LIMIT:
         return True
     return abs(time.time_ns() - status.st_ctime_ns) < _SETTLED_NS
 

@@ -30,8 +30,8 @@ from pluggableharness.providers.filesystem.lines import (
 )
 from pluggableharness.sdk import Doc, ExecutionFailed, InvalidArguments
 
-LINES_LIMIT: Final = 2_000
-CONTENT_LIMIT: Final = 256 << 10
+_LINES_LIMIT: Final = 2_000
+_CONTENT_LIMIT: Final = 256 << 10
 """Bytes of UTF-8 that one call returns at most."""
 
 
@@ -153,7 +153,7 @@ def _take(
     if last < first:
         return [], encoding
     start = start_of(descriptor, encoding, found, first)
-    count = min(last - first + 1, LINES_LIMIT)
+    count = min(last - first + 1, _LINES_LIMIT)
     lines = _limited(read_lines(descriptor, encoding, start, found.size), first, count)
     if encoding in (UTF_8, UTF_8_MARKED) and not all(_is_text(line.text) for line in lines):
         encoding = LATIN_1
@@ -163,7 +163,7 @@ def _take(
 
 def _limited(lines: Iterator[Line], first: int, count: int) -> list[Line]:
     taken: list[Line] = []
-    room = CONTENT_LIMIT
+    room = _CONTENT_LIMIT
     for number, line in enumerate(lines, first):
         room -= len(line.text.encode("utf-8", "surrogatepass")) + len(f"{number}|\n")
         room -= len(_cut_mark(line))

@@ -6,7 +6,7 @@ LINE: Final = 400
 """Characters of a line that are shown."""
 BLOCK: Final = 2_000
 """Characters that are shown of lines that one match goes over."""
-CUT: Final = "…"
+_CUT: Final = "…"
 _BEFORE: Final = 100
 """Characters of a long line that are shown before the match."""
 
@@ -26,10 +26,10 @@ def around(text: str, at: int) -> tuple[str, int | None]:
         return text, None
     start = max(0, min(at - _BEFORE, len(text) - room))
     end = start + room
-    left, right = CUT * (start > 0), CUT * (end < len(text))
+    left, right = _CUT * (start > 0), _CUT * (end < len(text))
     return f"{left}{text[start:end]}{right}", start
 
 
 def cut(text: str) -> str:
     """Cut a line of context at its end."""
-    return text if len(text) <= LINE else text[:LINE] + CUT
+    return text if len(text) <= LINE else text[:LINE] + _CUT

@@ -14,7 +14,7 @@ from pluggableharness.providers.search.content import Content, Match
 from pluggableharness.providers.search.searched import SearchedFile
 from pluggableharness.providers.search.selection import Selection
 
-COUNTED: Final = 10_000
+_COUNTED: Final = 10_000
 """Matches that are counted; when there is one more, it is said that there are more."""
 
 Mode = Literal["content", "files", "count"]
@@ -63,7 +63,7 @@ class Hits:
 
     def _count_at_once(self, files: bytes) -> bool:
         numbers = messages.numbers_of(files)
-        if numbers is None or self.total + numbers[0] > COUNTED:
+        if numbers is None or self.total + numbers[0] > _COUNTED:
             return False
         self.total += numbers[0]
         self.files += numbers[1]
@@ -113,7 +113,7 @@ class Hits:
         self.finish()
 
     def _on_line(self, message: bytes, *, is_match: bool) -> None:
-        if is_match and self.total == COUNTED:
+        if is_match and self.total == _COUNTED:
             self.has_more = True
             return
         if self._mode == "content" and self._content.wants_lines:

@@ -22,11 +22,11 @@ from pluggableharness.sdk import ExecutionFailed, InvalidArguments, ToolFailure
 
 CHUNK: Final = 256 * 1024
 """What one read asks for: a few milliseconds of work, after which others have their turn."""
-DROPS: Final = 8
+_DROPS: Final = 8
 """So many small reads in a row show that there is a stream of them."""
-PAUSE_S: Final = 0.001
-LOOK_AGAIN_S: Final = 0.005
-MOST_SAID: Final = 1024 * 1024
+_PAUSE_S: Final = 0.001
+_LOOK_AGAIN_S: Final = 0.005
+_MOST_SAID: Final = 1024 * 1024
 """How much of what ripgrep says on stderr is kept."""
 
 _LIBRARIES: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")
@@ -117,7 +117,7 @@ class Run:
         """Return what comes next on stdout, empty at the end; others have their turn first."""
         # ripgrep writes what it has after each file. Once it is at it, a pause saves a hundred
         # turns of the loop, and the pipe holds more than comes in that time.
-        await asyncio.sleep(PAUSE_S if self._drops >= DROPS else 0)
+        await asyncio.sleep(_PAUSE_S if self._drops >= _DROPS else 0)
         while True:
             try:
                 chunk = os.read(self._stdout, CHUNK)
@@ -144,7 +144,7 @@ class Run:
         """
         while not self._is_over():
             if self._handle is None:
-                await asyncio.sleep(LOOK_AGAIN_S)
+                await asyncio.sleep(_LOOK_AGAIN_S)
             else:
                 await self._ready(self._handle)
         self._listen()
@@ -185,7 +185,7 @@ class Run:
         """Take in what is on stderr, keeping the beginning."""
         try:
             while data := os.read(self._stderr, CHUNK):
-                self._said += data[: MOST_SAID - len(self._said)]
+                self._said += data[: _MOST_SAID - len(self._said)]
             self._loop.remove_reader(self._stderr)
         except BlockingIOError:
             pass

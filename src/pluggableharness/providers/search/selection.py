@@ -16,10 +16,10 @@ from pluggableharness.providers.search.pattern import Pattern
 from pluggableharness.providers.search.ripgrep import Ending, running
 from pluggableharness.sdk import Doc
 
-MOST_WARNINGS: Final = 20
-NOTHING_FOUND_S: Final = 2.0
-CHEAP_S: Final = 1.0
-CHEAP_CPU_S: Final = 0.05
+_MOST_WARNINGS: Final = 20
+_NOTHING_FOUND_S: Final = 2.0
+_CHEAP_S: Final = 1.0
+_CHEAP_CPU_S: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +140,9 @@ def warnings_of(ending: Ending, area: Area) -> list[str]:
 
 def some_of(warnings: list[str]) -> list[str]:
     """Cut a list of warnings that is too long to be read."""
-    if len(warnings) <= MOST_WARNINGS:
+    if len(warnings) <= _MOST_WARNINGS:
         return warnings
-    return [*warnings[:MOST_WARNINGS], f"and {len(warnings) - MOST_WARNINGS} more like these"]
+    return [*warnings[:_MOST_WARNINGS], f"and {len(warnings) - _MOST_WARNINGS} more like these"]
 
 
 def time_to_count(found_any: bool, cpu_s: float) -> float:
@@ -153,8 +153,8 @@ def time_to_count(found_any: bool, cpu_s: float) -> float:
     huge.
     """
     if not found_any:
-        return NOTHING_FOUND_S
-    return CHEAP_S if cpu_s < CHEAP_CPU_S else 0
+        return _NOTHING_FOUND_S
+    return _CHEAP_S if cpu_s < _CHEAP_CPU_S else 0
 
 
 async def left_out(area: Area, selection: Selection, looked_at: int, within_s: float) -> Skipped:

@@ -13,7 +13,7 @@ from typing import Final
 from pluggableharness.sdk import InvalidArguments
 from pluggableharness.sdk.naming import named
 
-MOST_ALTERNATIVES: Final = 200
+_MOST_ALTERNATIVES: Final = 200
 """What braces may multiply out to."""
 
 
@@ -53,7 +53,7 @@ BELOW: Final[Segment] = (Wild.BELOW,)
 _BEFORE_A_NAME: Final = ("", "/", "{", ",")
 _BEHIND_A_NAME: Final = ("", "/", "}", ",")
 
-SLASH: Final = Literal("/")
+_SLASH: Final = Literal("/")
 
 
 def alternatives(pattern: str) -> list[Names]:
@@ -68,8 +68,8 @@ def alternatives(pattern: str) -> list[Names]:
 def _path(tokens: Sequence[Token]) -> Names:
     segments: list[Segment] = []
     name: list[Token] = []
-    for token in (*tokens, SLASH):
-        if token == SLASH:
+    for token in (*tokens, _SLASH):
+        if token == _SLASH:
             segments.append(_segment(name))
             name = []
         else:
@@ -106,8 +106,8 @@ class _Reader:
             self._at += 1
             parts = self._braces(depth) if character == "{" else [[self._token(character)]]
             found = [[*before, *part] for before in found for part in parts]
-            if len(found) > MOST_ALTERNATIVES:
-                raise self._wrong(f"its braces stand for more than {MOST_ALTERNATIVES} patterns")
+            if len(found) > _MOST_ALTERNATIVES:
+                raise self._wrong(f"its braces stand for more than {_MOST_ALTERNATIVES} patterns")
         return found
 
     def _braces(self, depth: int) -> list[list[Token]]:

@@ -12,7 +12,7 @@ from pluggableharness.providers.web.exchange import Request, Response, exchanged
 from pluggableharness.providers.web.targets import Target, redirected, target_of
 from pluggableharness.sdk import ExecutionFailed, InvalidArguments, PermissionDenied, TimedOut
 
-REDIRECTS: Final = 5
+_REDIRECTS: Final = 5
 _MOVED: Final = (301, 302, 303, 307, 308)
 _ACCEPT: Final = "text/html,application/xhtml+xml,application/json,text/*;q=0.9,*/*;q=0.5"
 
@@ -44,13 +44,13 @@ class Fetcher:
             raise TimedOut(f"{target.url} was not complete within {seconds:g} s") from None
 
     async def _follow(self, url: str, target: Target, wanted: Wanted) -> Answer:
-        for redirects in range(REDIRECTS + 1):
+        for redirects in range(_REDIRECTS + 1):
             found = await self._hop(url, target, wanted, redirects)
             if isinstance(found, Answer):
                 return found
             target = found
         raise ExecutionFailed(
-            f"{url_shown(url)} redirects more than {REDIRECTS} times, last to {target.url}"
+            f"{url_shown(url)} redirects more than {_REDIRECTS} times, last to {target.url}"
         )
 
     async def _hop(

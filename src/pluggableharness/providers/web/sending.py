@@ -14,7 +14,7 @@ from pluggableharness.providers.web.targets import target_of
 from pluggableharness.sdk import InvalidArguments, PermissionDenied, TimedOut
 from pluggableharness.sdk.naming import named, quoted
 
-LARGEST_BODY: Final = 1024 * 1024
+_LARGEST_BODY: Final = 1024 * 1024
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _OURS: Final = re.compile(
     "host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect"
@@ -90,8 +90,8 @@ def request_of(method: str, url: str, headers: Mapping[str, str], body: str | No
                 "Latin-1"
             )
     data = None if body is None else body.encode("utf-8", "replace")
-    if data is not None and len(data) > LARGEST_BODY:
-        raise InvalidArguments(f"body: {len(data)} bytes; at most {LARGEST_BODY} are sent")
+    if data is not None and len(data) > _LARGEST_BODY:
+        raise InvalidArguments(f"body: {len(data)} bytes; at most {_LARGEST_BODY} are sent")
     # Without a length some servers wait for a body until they give up.
     return Request(method, target_of(url), tuple(headers.items()), data or b"")
 

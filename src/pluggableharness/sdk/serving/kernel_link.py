@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     from pluggableharness.wire import kernel_pb2
 
 SERVICE: Final = "pluggableharness.kernel.v1.KernelCallbackService"
-SCHEMA_VERSION: Final = "1"
+_SCHEMA_VERSION: Final = "1"
 WAIT_S: Final = 5.0
 """How long a callback waits for the host to announce where it serves, as go-plugin does."""
-REPORT_S: Final = 5.0
+_REPORT_S: Final = 5.0
 """The grace in which a cancelled call's report is taken (P26)."""
 BATCH_S: Final = 0.05
-BATCH_ENTRIES: Final = 200
+_BATCH_ENTRIES: Final = 200
 MAX_WAITING: Final = 10_000
 """Log entries kept for a kernel that does not take them; beyond it they go to stderr."""
 
@@ -139,8 +139,8 @@ class KernelLink:
         failure = Failure(Category.CANCELLED, "cancelled", details=report)
         event = ToolResultEvent(tool_call_id=call.call_id, error=messages.tool_error(failure))
         try:
-            async with asyncio.timeout(REPORT_S):
-                await self.emit(call, "tool_result", event.SerializeToString(), SCHEMA_VERSION)
+            async with asyncio.timeout(_REPORT_S):
+                await self.emit(call, "tool_result", event.SerializeToString(), _SCHEMA_VERSION)
         except (KernelUnavailable, ToolFailure, TimeoutError) as error:
             lost = {"why": str(error), "report": report}
             self.log(call, "warn", "the report of a cancelled call was not taken", lost)
@@ -233,7 +233,7 @@ def _kernel_messages() -> ModuleType:
 def _take_batch(waiting: deque[_Entry]) -> list[_Entry]:
     """Take the entries that may share a request: those of one call, in their order."""
     batch = [waiting.popleft()]
-    while waiting and len(batch) < BATCH_ENTRIES and waiting[0].call == batch[0].call:
+    while waiting and len(batch) < _BATCH_ENTRIES and waiting[0].call == batch[0].call:
         batch.append(waiting.popleft())
     return batch
 

@@ -20,7 +20,7 @@ import grpc.aio
 
 from pluggableharness.wire.plugin_pb2 import StdioData
 
-MAX_WAITING_BYTES: Final = 1024 * 1024
+_MAX_WAITING_BYTES: Final = 1024 * 1024
 """What is kept for a slow host; a print must never wait for it, so more is dropped, and said."""
 
 
@@ -93,7 +93,7 @@ class _Pipe:
         os.close(reading)
 
     def _take(self, data: bytes) -> None:
-        if self._bytes + len(data) > MAX_WAITING_BYTES:
+        if self._bytes + len(data) > _MAX_WAITING_BYTES:
             self._dropped += len(data)
         else:
             self._waiting.append(data)

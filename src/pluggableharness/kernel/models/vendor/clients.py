@@ -13,7 +13,7 @@ from pydantic_ai.models import Model as LibraryModel
 from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
 from pluggableharness.kernel.models.vendor.faults import TooMuch
 
-MOST_MIB: Final = 64
+_MOST_MIB: Final = 64
 """What one answer may bring, unpacked. A token of a stream comes in some 250 bytes: the longest
 messages that vendors write are half of it."""
 
@@ -35,9 +35,7 @@ def http_client(base_url: str) -> httpx2.AsyncClient:
 
 async def _bound(response: httpx2.Response) -> None:
     """Let the answer be read as far as it may go. The libraries keep a line until it ends."""
-    packed = httpx2.Response(
-        response.status_code, headers=response.headers, stream=response.stream
-    )
+    packed = httpx2.Response(response.status_code, headers=response.headers, stream=response.stream)
     response.headers.pop("Content-Encoding", None)  # what is counted is what comes out of it
     response.stream = _Bounded(packed)
 
@@ -47,12 +45,12 @@ class _Bounded(httpx2.AsyncByteStream):
         self._packed = packed
 
     async def __aiter__(self) -> AsyncGenerator[bytes, None]:
-        left = MOST_MIB * 2**20
+        left = _MOST_MIB * 2**20
         async with aclosing(self._packed.aiter_bytes()) as pieces:
             async for piece in pieces:
                 left -= len(piece)
                 if left < 0:
-                    raise TooMuch(f"more than {MOST_MIB} MiB")
+                    raise TooMuch(f"more than {_MOST_MIB} MiB")
                 yield piece
 
     async def aclose(self) -> None:

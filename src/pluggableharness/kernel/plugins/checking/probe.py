@@ -33,7 +33,7 @@ from pluggableharness.kernel.plugins.transport import TOOL_SERVICE, grpc_aio, op
 from pluggableharness.kernel.private import PrivateDirectory
 from pluggableharness.wire import content_pb2, event_pb2, kernel_pb2, session_pb2, tool_pb2
 
-ANSWER_S: Final = 10.0
+_ANSWER_S: Final = 10.0
 """How long one answer may take (K15)."""
 
 CALL_S: Final = 5.0
@@ -85,7 +85,7 @@ class Probe:
         """One answer of ToolService. Raises gRPC's error, or Gone when the process has ended."""
         rpc = self._connection.channel.unary_unary(f"{TOOL_SERVICE}{method}")
         try:
-            answer: bytes = await rpc(request, timeout=ANSWER_S)
+            answer: bytes = await rpc(request, timeout=_ANSWER_S)
         except grpc_aio().RpcError as error:
             await self._failed(error)
             raise

@@ -29,7 +29,7 @@ POINTS: Final = {
 What is not here binds the kernel, or cannot be seen from the other end of a wire.
 """
 
-ONLY_WHEN_SEEN: Final = {"P13"}
+_ONLY_WHEN_SEEN: Final = {"P13"}
 """Points about what few providers do; the others are not measured by them."""
 
 
@@ -73,7 +73,7 @@ class Findings:
         self._failures: dict[str, list[str]] = {}
         self._missing: dict[str, list[str]] = {}
         self._otherwise = ""
-        self._beside = set(ONLY_WHEN_SEEN)
+        self._beside = set(_ONLY_WHEN_SEEN)
 
     def reached(self, *points: str) -> None:
         """Note that these were put to the test."""
