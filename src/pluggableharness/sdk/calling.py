@@ -209,11 +209,12 @@ class Runner:
     ) -> Failure:
         message = str(error) if isinstance(error, Misuse) else f"{type(error).__name__}: {error}"
         trace = "".join(traceback.format_exception(error))
+        # For the author alone: what failed is told to everybody else by the call's outcome.
         self._callbacks.log(
             CallRef(context.call_id, context.session_id, context.turn_id),
-            "error",
-            self.redactor.text(f"{operation.name} failed: {message}"),
-            {"traceback": self.redactor.text(trace)},
+            "debug",
+            self.redactor.text(f"{operation.name} failed: {trace}"),
+            {},
         )
         return Failure(Category.UNKNOWN, message)
 

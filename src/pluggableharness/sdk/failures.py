@@ -10,7 +10,7 @@
     │   └── ConcurrencyConflict  something else holds what it needs; retried alone
     ├── KernelUnavailable        a callback without a kernel to answer it
     └── Misuse                   for the author: the contract would have been broken
-        ├── DeclarationError     found when the provider is imported
+        ├── DeclarationError     found before the provider is served
         └── ResultMismatch       the function returned what it did not declare
 
 Knows nothing of the wire: the category's name is all that a failure carries.

@@ -11,8 +11,6 @@ from typing import Any, Final, Generic, Literal, TypeVar, get_args
 
 from msgspec import Struct
 
-from pluggableharness.sdk.failures import DeclarationError
-
 S = TypeVar("S")
 
 HookPoint = Literal[
@@ -47,8 +45,8 @@ class HookEvent(Struct, Generic[S], frozen=True):
 Handler = Callable[[HookEvent[Any]], Coroutine[Any, Any, Any]]
 
 
-def check_hook(function: Handler, point: str, mode: str) -> None:
-    """Raise DeclarationError unless this can be a hook."""
+def hook_problems(function: Handler, point: str, mode: str) -> list[str]:
+    """Say why this cannot be a hook; nothing when it can."""
     problems = []
     if point not in get_args(HookPoint):
         problems.append(f"there is no point {point!r}; there are: {', '.join(get_args(HookPoint))}")
@@ -60,5 +58,5 @@ def check_hook(function: Handler, point: str, mode: str) -> None:
         problems.append(f"nothing may be changed there; only at {', '.join(CHANGEABLE)}")
     if not inspect.iscoroutinefunction(function):
         problems.append("it must be an async function")
-    if problems:
-        raise DeclarationError(f"hook {getattr(function, '__name__', function)!r}", problems)
+    name = getattr(function, "__name__", function)
+    return [f"hook {name!r}: {problem}" for problem in problems]

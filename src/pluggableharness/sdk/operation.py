@@ -1,7 +1,7 @@
 """One operation: a function, and all that is declared about it (P1).
 
-Everything is derived from the function when its module is imported, and everything wrong with
-it is told then, at once (P2). Calling it is not here: `calling` does that.
+Everything is derived from the function when its module is imported. What is wrong with it is
+noted then and told with the mistakes of the others (P2). Calling it is not here: `calling` does.
 """
 
 from __future__ import annotations
@@ -75,31 +75,31 @@ class Operation(Generic[P, R]):
         function: Callable[Concatenate[Context[Any], P], Awaitable[R]],
         name: str | None,
         traits: Traits,
+        problems: list[str],
     ) -> None:
-        """Derive everything.
-
-        Raises:
-            DeclarationError: with every violation of P1 to P6.
-        """
+        """Derive everything; `problems` takes every violation of P1 to P6, now and later."""
         self.function = function
         self.name = name if name is not None else function.__name__
         self.traits = traits
         self.description = inspect.getdoc(function) or ""
         self.previewer: Callable[..., Awaitable[Node | None]] | None = None
         self.renderer: Callable[[dict[str, Any]], Node] | None = None
-        problems = [*_naming_problems(self), *_trait_problems(traits)]
-        declared = _Signature.read(function, problems)
-        problems += _key_problems(traits.key_fields, declared.arguments)
-        if problems:
-            raise DeclarationError(f"operation {self.name!r}", problems)
-        try:
-            self._reader = ArgumentReader(declared.arguments, declared.defaults)
-        except TypeError as error:
-            problem = f"its arguments cannot be checked: {error}"
-            raise DeclarationError(f"operation {self.name!r}", [problem]) from None
+        self._problems = problems
+        found = [*_naming_problems(self), *_trait_problems(traits)]
+        declared = _Signature.read(function, found)
+        found += _key_problems(traits.key_fields, declared.arguments)
+        if not found:
+            try:
+                self._reader = ArgumentReader(declared.arguments, declared.defaults)
+            except TypeError as error:
+                found.append(f"its arguments cannot be checked: {error}")
+        self._note(*found)
         self.arguments = declared.arguments
         self.result = declared.result
         self.payload = result_encoder(self.name, declared.result)
+
+    def _note(self, *problems: str) -> None:
+        self._problems += [f"operation {self.name!r}: {problem}" for problem in problems]
 
     def __call__(self, ctx: Context[Any], /, *args: P.args, **kwargs: P.kwargs) -> Awaitable[R]:
         """Call the function as it is, without checks: for one operation that uses another."""
@@ -120,14 +120,14 @@ class Operation(Generic[P, R]):
         """
         is_async = inspect.iscoroutinefunction(function)
         if not is_async:
-            raise DeclarationError(f"the preview of {self.name!r}", ["is not an async function"])
+            self._note("its preview is not an async function")
         self.previewer = function
         return function
 
     def render(self, function: Renderer) -> Renderer:
         """Decorate the function that turns a recorded payload into a node of `render` (P30)."""
         if inspect.iscoroutinefunction(function):
-            raise DeclarationError(f"the render of {self.name!r}", ["is async, expected plain"])
+            self._note("its render is async, expected plain")
         self.renderer = function
         return function
 

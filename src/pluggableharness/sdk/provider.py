@@ -19,7 +19,7 @@ from typing import Any, Concatenate, Generic, Literal, NoReturn, ParamSpec, Type
 
 from pluggableharness.sdk.context import Context
 from pluggableharness.sdk.failures import DeclarationError
-from pluggableharness.sdk.hooks import Handler, HookEvent, HookMode, HookPoint, check_hook
+from pluggableharness.sdk.hooks import Handler, HookEvent, HookMode, HookPoint, hook_problems
 from pluggableharness.sdk.operation import NAME, NAME_RULE, Operation, OperationKind, Risk, Traits
 from pluggableharness.sdk.settings import SettingsReader
 
@@ -31,7 +31,11 @@ HookFunction = Callable[[HookEvent[S]], Coroutine[Any, Any, H]]
 
 
 class Provider(Generic[S]):
-    """What one plugin process offers. `operations` are in the order of their declaration."""
+    """What one plugin process offers.
+
+    What is wrong with its declarations is told when it is served, tested or asked for its
+    operations, and all of it at once (P2).
+    """
 
     @overload
     def __init__(self: Provider[None], name: str, *, version: str | None = None) -> None: ...
@@ -46,16 +50,12 @@ class Provider(Generic[S]):
 
         `settings` is a dataclass that becomes the ConfigSchema (P28). `version` defaults to
         that of the distribution that the calling module belongs to.
-
-        Raises:
-            DeclarationError: the name is none, or the settings cannot be configured.
         """
-        if not NAME.fullmatch(name):
-            raise DeclarationError(f"provider {name!r}", [NAME_RULE])
         self.name = name
         self.module = _module_of_caller()
-        self.settings = SettingsReader(settings)
-        self.operations: dict[str, Operation[..., Any]] = {}
+        self._problems = [] if NAME.fullmatch(name) else [NAME_RULE]
+        self.settings = SettingsReader(settings, self._problems)
+        self._operations: dict[str, Operation[..., Any]] = {}
         self.hooks: dict[tuple[HookPoint, HookMode], Handler] = {}
         self._version = version
 
@@ -142,19 +142,14 @@ class Provider(Generic[S]):
         True for no objection and False to forbid; transform, at pre-model-call alone, returns
         the messages as the model is to read them. An exception is the failure of the mode: for
         a veto it forbids.
-
-        Raises:
-            DeclarationError: such a hook cannot be.
         """
 
         def decorate(
             function: Callable[[HookEvent[S]], Coroutine[Any, Any, H]],
         ) -> HookFunction[S, H]:
-            check_hook(function, point, mode)
+            self._problems += hook_problems(function, point, mode)
             if (point, mode) in self.hooks:
-                raise DeclarationError(
-                    f"hook {mode} at {point}", [f"is declared twice in {self.name}"]
-                )
+                self._problems.append(f"hook {mode} at {point} is declared twice")
             self.hooks[point, mode] = function
             return function
 
@@ -166,15 +161,28 @@ class Provider(Generic[S]):
         def decorate(
             function: Callable[Concatenate[Context[S], P], Coroutine[Any, Any, R]],
         ) -> Operation[P, R]:
-            operation = Operation(function, name, traits)
-            if operation.name in self.operations:
-                raise DeclarationError(
-                    f"operation {operation.name!r}", [f"is declared twice in {self.name}"]
-                )
-            self.operations[operation.name] = operation
+            operation = Operation(function, name, traits, self._problems)
+            if operation.name in self._operations:
+                self._problems.append(f"operation {operation.name!r} is declared twice")
+            self._operations[operation.name] = operation
             return operation
 
         return decorate
+
+    @property
+    def operations(self) -> dict[str, Operation[..., Any]]:
+        """The operations by name, in the order of their declaration.
+
+        Raises:
+            DeclarationError: with everything that is wrong with any declaration.
+        """
+        self.check()
+        return self._operations
+
+    def check(self) -> None:
+        """Raise DeclarationError with everything that is wrong with any declaration (P2)."""
+        if self._problems:
+            raise DeclarationError(f"provider {self.name!r}", self._problems)
 
     @property
     def version(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from pluggableharness.sdk.arguments import probe, refusal, violations, without_nulls
-from pluggableharness.sdk.failures import DeclarationError, InvalidArguments
+from pluggableharness.sdk.failures import InvalidArguments
 from pluggableharness.sdk.shapes import Direction, Kind, Shape, Unshapely, shape_of
 from pluggableharness.wire.config_pb2 import AttrType, ConfigAttribute, ConfigSchema
 
@@ -33,14 +33,11 @@ _LISTS: Final = {
 class SettingsReader(Generic[S]):
     """Reads settings of one dataclass; `None` stands for a provider without any."""
 
-    def __init__(self, settings: type[S] | None) -> None:
-        """Derive the schema.
-
-        Raises:
-            DeclarationError: with every field that a configuration cannot hold.
-        """
-        self._class = settings
-        self._shape = _shape(settings)
+    def __init__(self, settings: type[S] | None, problems: list[str]) -> None:
+        """Derive the schema; `problems` takes every field that a configuration cannot hold."""
+        shape = None if settings is None else _shape(settings, problems)
+        self._class = None if shape is None else settings
+        self._shape = shape or Shape(Kind.OBJECT, dict, closed=True)
         self.schema = ConfigSchema(attributes=_attributes(self._shape))
 
     def read(self, values: Mapping[str, Any]) -> S:
@@ -66,24 +63,24 @@ class SettingsReader(Generic[S]):
         return tuple(_secrets(self._shape, values))
 
 
-def _shape(settings: type[Any] | None) -> Shape:
-    if settings is None:
-        return Shape(Kind.OBJECT, dict, closed=True)
-    subject = f"settings {settings.__name__}"
+def _shape(settings: type[Any], problems: list[str]) -> Shape | None:
+    """The shape of settings that a configuration can hold; None for others, which are noted."""
     if not is_dataclass(settings):
-        raise DeclarationError(subject, ["is no dataclass"])
+        problems.append(f"settings {settings.__name__} is no dataclass")
+        return None
     try:
         shape = shape_of(settings, "settings", Direction.IN)
     except Unshapely as unshapely:
-        raise DeclarationError(subject, unshapely.problems) from None
-    problems = list(_problems(shape, "settings"))
-    if problems:
-        raise DeclarationError(subject, problems)
-    try:
-        probe(settings)
-    except TypeError as error:
-        raise DeclarationError(subject, [f"cannot be checked: {error}"]) from None
-    return shape
+        problems += unshapely.problems
+        return None
+    found = _problems(shape, "settings")
+    if not found:
+        try:
+            probe(settings)
+        except TypeError as error:
+            found = [f"settings {settings.__name__} cannot be checked: {error}"]
+    problems += found
+    return None if found else shape
 
 
 def _problems(shape: Shape, path: str) -> list[str]:

@@ -283,8 +283,10 @@ async def opened(
     says of the calls' paths, from absolute text to real path; they may be changed meanwhile.
 
     Raises:
+        DeclarationError: with everything that is wrong with what the provider declares.
         InvalidArguments: the settings are not what the provider declares.
     """
+    provider.check()
     kernel = _Kernel(run=run_session)
     runner = Runner(provider, kernel)
     runner.configure(from_struct(to_struct(settings or {})))

@@ -1,4 +1,4 @@
-"""Declarations that break a rule, and what their author is told when the module is imported."""
+"""Declarations that break a rule, and what their author is told of all of them."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypedDict
 import pytest
 
 from pluggableharness.sdk import Context, DeclarationError, Ge, MinLength, Pattern, Provider
+from pluggableharness.sdk.testing import opened
 
 
 @dataclass
@@ -23,13 +24,20 @@ def provider() -> Provider[None]:
     return Provider("sample", version="1")
 
 
+def refused(provider: Provider[Any]) -> tuple[str, ...]:
+    """What is wrong with a provider."""
+    with pytest.raises(DeclarationError) as error:
+        provider.operations  # noqa: B018
+    assert str(error.value).startswith(f"provider '{provider.name}' is declared wrongly:\n  ")
+    return error.value.problems
+
+
 def problems(provider: Provider[None], function: Any, **traits: Any) -> tuple[str, ...]:
-    """Declare a resource and return what was refused."""
-    with pytest.raises(DeclarationError) as refused:
-        provider.resource(**{"risk": "low", **traits})(function)
-    assert str(refused.value).startswith("operation ")
-    assert not provider.operations
-    return refused.value.problems
+    """Declare a resource and return what was wrong with it."""
+    name = provider.resource(**{"risk": "low", **traits})(function).name
+    start, found = f"operation {name!r}: ", refused(provider)
+    assert all(problem.startswith(start) for problem in found)
+    return tuple(problem.removeprefix(start) for problem in found)
 
 
 @pytest.mark.req("P2")
@@ -97,8 +105,50 @@ def test_key_fields_name_parameters(provider: Provider[None]) -> None:
 
 def test_a_name_is_taken_once(provider: Provider[None]) -> None:
     provider.data_source()(write)
-    with pytest.raises(DeclarationError, match="is declared twice in sample"):
-        provider.data_source()(write)
+    provider.data_source()(write)
+    assert refused(provider) == ("operation 'write' is declared twice",)
+
+
+@dataclass
+class Unfit:
+    table: dict[str, int]
+
+
+@pytest.mark.req("P2")
+async def test_the_mistakes_of_all_declarations_are_told_together() -> None:
+    provider = Provider("no name", settings=Unfit)
+
+    @provider.data_source()
+    async def one(ctx: Context[Unfit], x: complex) -> Done:
+        """One."""
+        return Done("")
+
+    @provider.data_source()
+    async def right(ctx: Context[Unfit]) -> Done:
+        """Right."""
+        return Done("")
+
+    @provider.resource(risk="low")
+    async def two(ctx: Context[Unfit], x: int) -> str:
+        """Two."""
+        return ""
+
+    wrong: Any = lambda *anything: None  # noqa: E731
+    two.preview(wrong)
+    provider.hook("post-tool-call", mode="veto")(wrong)
+    found = [problem.split(";")[0] for problem in refused(provider)]
+    assert found == [
+        "its name may hold 1 to 64 letters, digits, '_' and '-' and nothing else",
+        "settings.table is dict[str, int]",
+        "operation 'one': x is complex",
+        "operation 'two': its result is no object",
+        "operation 'two': its preview is not an async function",
+        "hook '<lambda>': a veto comes too late there",
+        "hook '<lambda>': it must be an async function",
+    ]
+    with pytest.raises(DeclarationError):
+        async with opened(provider):
+            pytest.fail("it is not opened")
 
 
 @dataclass
@@ -210,5 +260,8 @@ def test_the_first_parameter_is_the_context(provider: Provider[None]) -> None:
         """Write."""
         return Done(path)
 
-    assert problems(provider, without)[0].startswith("takes no parameters, expected the context")
-    assert problems(provider, other)[0].startswith("takes 'path' first, expected the context")
+    provider.data_source()(without)  # type: ignore[arg-type]
+    provider.data_source()(other)  # type: ignore[arg-type]
+    first, second = refused(provider)
+    assert "takes no parameters, expected the context" in first
+    assert "takes 'path' first, expected the context" in second

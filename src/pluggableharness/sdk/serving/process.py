@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import grpc.aio
 
 from pluggableharness.sdk.calling import Runner
+from pluggableharness.sdk.failures import DeclarationError
 from pluggableharness.sdk.serving.kernel_link import KernelLink, reach_directly
 from pluggableharness.sdk.serving.messages import MAX_MESSAGE_BYTES
 from pluggableharness.sdk.serving.printed import Printed
@@ -53,6 +54,10 @@ def serve(provider: Provider[Any]) -> NoReturn:
         SystemExit: no host started the process, or it asks for what is not there.
     """
     if not started_by_host(os.environ):
+        try:
+            provider.check()
+        except DeclarationError as error:
+            _refuse(str(error))
         _refuse(
             f"{provider.name} is a plugin of the agent harness, which starts it: not to be run by "
             f"hand. To try one of its operations:\n  {_example(provider)}"

@@ -17,7 +17,12 @@ from pluggableharness.sdk.arguments import violations
 from pluggableharness.sdk.callbacks import CallRef
 from pluggableharness.sdk.calling import Call, Ending, Runner
 from pluggableharness.sdk.events import Failure, LeadUp
-from pluggableharness.sdk.failures import Category, InvalidArguments, ToolFailure
+from pluggableharness.sdk.failures import (
+    Category,
+    DeclarationError,
+    InvalidArguments,
+    ToolFailure,
+)
 from pluggableharness.sdk.naming import bounded
 from pluggableharness.sdk.operation import Operation
 from pluggableharness.sdk.serving import messages
@@ -82,7 +87,8 @@ class ToolService:
             self._prepared = asyncio.ensure_future(self._runner.provider.prepare())
         try:
             await asyncio.shield(self._prepared)
-        except ToolFailure as failure:
+            self._runner.provider.check()
+        except (ToolFailure, DeclarationError) as failure:
             await rpc.abort(grpc.StatusCode.FAILED_PRECONDITION, bounded(str(failure), _SHOWN))
 
     async def configure(self, request: bytes, rpc: Rpc) -> bytes:
