@@ -57,14 +57,17 @@ def test_a_missing_brace_names_the_block_that_is_open_and_where_it_was_opened(
 
 
 @pytest.mark.req("F1", "F6")
-def test_a_broken_line_of_a_rule_is_shown_as_it_is() -> None:
+def test_a_broken_line_of_a_rule_or_a_profile_is_shown_as_it_is() -> None:
     with pytest.raises(ConfigError) as caught:
         read('policy "a" {\n  match = { tool_name = "bash" provider = "exec" }\n}\n')
     assert '    match = { tool_name = "bash" provider = "exec" }\n' in str(caught.value)
+    with pytest.raises(ConfigError) as caught:
+        read('agent_profile "default" {\n  tools = ["exec.*" "search.*"]\n}\n')
+    assert '    tools = ["exec.*" "search.*"]\n' in str(caught.value)
 
 
 @pytest.mark.req("F1", "F6")
-@pytest.mark.parametrize("outer", ["", 'policy "p" {\n'])
+@pytest.mark.parametrize("outer", ["", 'policy "p" {\n', 'agent_profile "p" {\n  model {\n'])
 def test_a_broken_line_where_a_secret_may_stand_is_not(outer: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read(outer + 'provider "web" {\n  api_key = "sk-live" "x"\n}\n')

@@ -11,7 +11,7 @@ from pluggableharness.kernel.config.templates import literal
 _EQUALS = re.compile("=(?![=>])")
 _CLOSING = re.compile("}")
 _QUOTE = re.compile('"')
-_WITHOUT_SECRETS = frozenset(["policy", "examples", "hook"])
+_WITHOUT_SECRETS = frozenset(["policy", "examples", "hook", "agent_profile"])
 """Blocks in whose attributes no secret has a place; an excerpt of any other hides its texts."""
 
 
