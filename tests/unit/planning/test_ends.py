@@ -57,6 +57,21 @@ def test_the_same_call_three_times_in_a_row_ends_the_loop() -> None:
 
 
 @pytest.mark.req("K18")
+def test_questions_to_a_person_neither_repeat_nor_break_a_row_of_calls_that_do() -> None:
+    asked = past("user.ask", interactive=True)
+    assert status([[asked]] * 9) is None
+    assert status([[past()], [asked], [past(), asked], [asked, past()]]) is SessionStatus.FAILED
+
+
+@pytest.mark.req("K1", "K18", "K20")
+def test_a_loop_is_told_before_the_bound_that_the_same_turn_reached() -> None:
+    stop = due_end(Bounds(max_turns=3), Spent(turns=3), [[past()]] * 3)
+    assert stop is not None
+    assert stop.status is SessionStatus.FAILED
+    assert "same call" in stop.reason
+
+
+@pytest.mark.req("K18")
 def test_arguments_are_compared_as_json() -> None:
     alike = [past(arguments={"a": 1, "b": [2]}), past(arguments='{"b": [2], "a": 1}')]
     assert status([[*alike, past(arguments={"b": [2], "a": 1})]]) is SessionStatus.FAILED
@@ -76,6 +91,14 @@ def test_three_turns_of_denials_in_a_row_break_the_session() -> None:
 
 
 @pytest.mark.req("K19")
+def test_a_denied_question_is_a_denied_call_and_an_answered_one_is_none() -> None:
+    unasked = [past("user.ask", denied=True, interactive=True)]
+    assert status([unasked] * 3) is SessionStatus.FAILED
+    answered = [past("toy.a", denied=True), past("user.ask", interactive=True)]
+    assert status([answered] * 3, Bounds(doom_loop=None)) is None
+
+
+@pytest.mark.req("K19")
 def test_three_crashes_of_one_provider_in_a_row_break_the_session() -> None:
     turns: list[PastTurn] = [[past(f"toy.{n}", crashed=True), past("ok.x")] for n in range(3)]
     assert status(turns[:2]) is None
@@ -88,6 +111,9 @@ def test_three_crashes_of_one_provider_in_a_row_break_the_session() -> None:
     assert status(refused) is SessionStatus.FAILED
     recovered: list[PastTurn] = [turns[0], turns[1], [past("toy.9")], turns[2]]
     assert status(recovered) is None
+    answered = past("toy.ask", interactive=True)
+    asked: list[PastTurn] = [[*turns[0], answered], [answered], [*turns[1], answered], turns[2]]
+    assert status(asked) is SessionStatus.FAILED
 
 
 @pytest.mark.req("K19")

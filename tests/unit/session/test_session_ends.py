@@ -215,6 +215,14 @@ async def test_denials_turn_after_turn_break_the_session() -> None:
     assert "denied" in end.reason
 
 
+@pytest.mark.req("K19", "K6")
+async def test_questions_that_are_denied_turn_after_turn_break_the_session() -> None:
+    model = Insisting(operation="ask")
+    end = await session(model, decide=lambda call: Verdict(Decision.DENY, "rule no")).run("go")
+    assert (end.status, len(model.offered)) == (SessionStatus.FAILED, 4)
+    assert "denied" in end.reason
+
+
 @pytest.mark.req("K19")
 async def test_crashes_turn_after_turn_break_the_session() -> None:
     async def crash(call: Call) -> Outcome:

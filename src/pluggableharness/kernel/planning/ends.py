@@ -26,27 +26,29 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """A resource or data source call that has ended, as far as ends depend on it.
+    """A call that has ended, as far as ends depend on it.
 
-    `name` is the operation's full name, `arguments` what the model wrote.
+    `name` is the operation's full name, `arguments` what the model wrote. An `interactive` one
+    may be denied as any other, but repeats nothing and runs in no provider.
     """
 
     name: str
     arguments: JsonObject | str
     denied: bool = False
     crashed: bool = False
+    interactive: bool = False
 
 
 PastTurn = Sequence[PastCall]
-"""The calls of a turn, in the model's order; interactive ones are left out."""
+"""The calls of a turn, in the model's order."""
 
 
 def due_end(bounds: Bounds, spent: Spent, turns: Sequence[PastTurn]) -> Stop | None:
     """Why the session may not have another turn; None while it may."""
-    return bound_reached(bounds, spent) or _broken_off(bounds, turns)
+    return _broken_off(bounds, turns) or _bound_reached(bounds, spent)
 
 
-def bound_reached(bounds: Bounds, spent: Spent) -> Stop | None:
+def _bound_reached(bounds: Bounds, spent: Spent) -> Stop | None:
     """The first bound that was reached (K20)."""
     if bounds.max_turns is not None and spent.turns >= bounds.max_turns:
         reason = f"The limit of {bounds.max_turns} turns is reached."
@@ -72,7 +74,7 @@ def _doom_loop(threshold: int | None, turns: Sequence[PastTurn]) -> str:
     if threshold is None:
         return ""
     backwards = (call for turn in reversed(turns) for call in reversed(turn))
-    last = list(islice(backwards, threshold))
+    last = list(islice((call for call in backwards if not call.interactive), threshold))
     if len(last) < threshold or len({call.name for call in last}) > 1:
         return ""
     if len({_canonical(call.arguments) for call in last}) > 1:
@@ -105,7 +107,8 @@ def _crashing(turns: Sequence[PastTurn]) -> str:
 
 
 def _calls_of(provider: str, turn: Iterable[PastCall]) -> list[PastCall]:
-    return [call for call in turn if _provider(call) == provider and not call.denied]
+    sent = (call for call in turn if not (call.denied or call.interactive))
+    return [call for call in sent if _provider(call) == provider]
 
 
 def _provider(call: PastCall) -> str:

@@ -15,7 +15,7 @@ take longer each turn."""
 class Past:
     """The latest turns that had calls.
 
-    `interactive` are the full names of the operations that do not count (K18).
+    `interactive` are the full names of the operations that ask a person (K18).
     """
 
     def __init__(self, interactive: Collection[str]) -> None:
@@ -34,9 +34,9 @@ class Past:
                 call.arguments,
                 denied=was_denied(result.outcome),
                 crashed=_crashed(result.outcome),
+                interactive=result.name in self._interactive,
             )
             for call, result in zip(calls, results, strict=True)
-            if result.name not in self._interactive
         ]
         self.turns.append(turn)
         del self.turns[:-_TURNS]
