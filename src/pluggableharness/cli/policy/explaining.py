@@ -4,6 +4,7 @@ import argparse
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import starmap
 
 from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.exits import DONE
@@ -17,7 +18,13 @@ from pluggableharness.kernel.domain.outcome import Failure
 from pluggableharness.kernel.domain.verdict import Verdict
 from pluggableharness.kernel.frontends.text import on_a_line
 from pluggableharness.kernel.kernel import opened
-from pluggableharness.kernel.policy import Considered, Explanation, ShellView, redirections
+from pluggableharness.kernel.policy import (
+    Considered,
+    Explanation,
+    ShellView,
+    leading,
+    redirections,
+)
 
 
 def main(options: argparse.Namespace) -> int:
@@ -46,10 +53,7 @@ def explained(found: tuple[Call, Explanation] | Failure) -> Iterator[str]:
     yield f"{operation.full_name}: {operation.kind.value}, {operation.risk.value}"
     if explanation.view is not None:
         yield from _viewed(explanation.view)
-    for path, leads_to in redirections(call):
-        yield (
-            f"{path!r} leads to {leads_to!r}" if leads_to else f"{path!r} leads nobody knows where"
-        )
+    yield from starmap(leading, redirections(call))
     yield "rules, the one that wins first:" if explanation.rules else "there are no rules"
     for considered in explanation.rules:
         yield f"  {_rule(considered)}"

@@ -15,7 +15,13 @@ from pluggableharness.kernel.policy.grants import granted, scopes, written
 from pluggableharness.kernel.policy.reviews import opinion, reviewed
 from pluggableharness.kernel.policy.rules import Action, Example, Position, Rule
 from pluggableharness.kernel.policy.shell import Command, ShellView, shell_view
-from pluggableharness.kernel.policy.subjects import Target, destination, redirections, targets
+from pluggableharness.kernel.policy.subjects import (
+    Target,
+    destination,
+    leading,
+    redirections,
+    targets,
+)
 
 __all__ = [
     "Action",
@@ -39,6 +45,7 @@ __all__ = [
     "destination",
     "explain",
     "granted",
+    "leading",
     "opinion",
     "protected_write",
     "redirections",

@@ -192,12 +192,12 @@ class Facts:
     @cached_property
     def _writes(self) -> list[str]:
         writes = self._call.operation.kind is Kind.RESOURCE
-        return [*self._view.writes, *(self._folders.written(self._told) if writes else ())]
+        return [*self._view.writes, *(self._folders.followed(self._told) if writes else ())]
 
     @cached_property
     def _reads(self) -> list[str]:
         writes = self._call.operation.kind is Kind.RESOURCE
-        return [*self._view.reads, *(() if writes else self._folders.read(self._told))]
+        return [*self._view.reads, *(() if writes else self._folders.followed(self._told))]
 
     @property
     def _told(self) -> Iterator[str]:

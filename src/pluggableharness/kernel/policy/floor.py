@@ -16,6 +16,7 @@ from pluggableharness.kernel.policy.subjects import (
     Target,
     command_line,
     destination,
+    leading,
     relative,
     targets,
 )
@@ -58,7 +59,7 @@ def _guarded(
         return None  # prose that mentions a path; nothing is there under such a name
     leads_to = destination(call, target.absolute)
     if not leads_to:
-        return f"where {in_quotes(target.text)} leads could not be told"
+        return leading(target.text, leads_to)
     why = _protection(normpath(target.absolute), policy_files)
     if why and named.isdisjoint((target.text, relative(target.text, call))):
         return f"{in_quotes(target.text)} {why}"
@@ -67,7 +68,7 @@ def _guarded(
     real = frozenset((leads_to, call.places.get(target.absolute, leads_to)))
     why = next(filter(None, (_protection(one, policy_files) for one in sorted(real))), None)
     if why and named.isdisjoint((leads_to, relative(leads_to, call))):
-        return f"{in_quotes(target.text)} leads to {in_quotes(leads_to)}, which {why}"
+        return f"{leading(target.text, leads_to)}, which {why}"
     return None
 
 

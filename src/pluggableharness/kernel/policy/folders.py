@@ -13,11 +13,11 @@ from pluggableharness.kernel.policy.shell import Command, ShellView
 from pluggableharness.kernel.policy.subjects import (
     destination,
     folder_argument,
+    followed,
     paths,
     readings,
     relative,
     words_run,
-    written,
 )
 
 _UNTOLD = "where the folder in which it runs leads could not be told"
@@ -54,13 +54,10 @@ class Folders:
             return None
         return "." if self._real[0] == self._here else relative(self._real[0], self._call)
 
-    def written(self, named: Iterable[str]) -> list[str]:
-        """What writing to those paths means, links followed."""
-        return written(self._joined(named), self._call)
-
-    def read(self, named: Iterable[str]) -> list[str]:
-        """What reading those paths means, links followed."""
-        return written(self._joined(named), self._call)
+    def followed(self, named: Iterable[str]) -> list[str]:
+        """What those paths mean to who writes or reads them, links followed."""
+        joined = (join(folder, path) for path in named for folder in self._from)
+        return followed(joined, self._call)
 
     def placed(self, view: ShellView) -> ShellView:
         """A command line's view, from the session's directory; unusable where that is not sure."""
@@ -71,22 +68,19 @@ class Folders:
         return replace(
             view,
             commands=tuple(map(self._command, view.commands)),
-            writes=tuple(self.written(view.writes)),
-            reads=tuple(self.read(view.reads)),
-            unexpected=tuple(self.written(view.unexpected)),
+            writes=tuple(self.followed(view.writes)),
+            reads=tuple(self.followed(view.reads)),
+            unexpected=tuple(self.followed(view.unexpected)),
         )
 
     def _command(self, command: Command) -> Command:
-        redirects_to = tuple(self.written(command.redirects_to))
+        redirects_to = tuple(self.followed(command.redirects_to))
         if not (self.elsewhere and _by_relative_path(command)):
             return replace(command, redirects_to=redirects_to)
         program = relative(join(self._real[0], command.program), self._call)
         program = program if "/" in program else f"./{program}"  # no name that PATH would find
         argv = (program, *command.argv[1:])
         return replace(command, program=program, argv=argv, redirects_to=redirects_to)
-
-    def _joined(self, named: Iterable[str]) -> Iterator[str]:
-        return (join(folder, path) for path in named for folder in self._from)
 
 
 def _by_relative_path(command: Command) -> bool:

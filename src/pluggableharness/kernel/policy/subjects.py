@@ -13,6 +13,7 @@ from posixpath import join, normpath
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.policy.shell import shell_view
 
@@ -104,8 +105,15 @@ def destination(call: Call, absolute: str) -> str:
     return join(here, real[len(below) :]) if real.startswith(below) else real
 
 
-def written(named: Iterable[str], call: Call) -> list[str]:
-    """Paths that a call writes to, as rules speak of them: as they say, and where they lead.
+def leading(text: str, leads_to: str) -> str:
+    """In words where a path of a call leads; `leads_to` is "" where that could not be told."""
+    if not leads_to:
+        return f"where {in_quotes(text)} leads could not be told"
+    return f"{in_quotes(text)} leads to {in_quotes(leads_to)}"
+
+
+def followed(named: Iterable[str], call: Call) -> list[str]:
+    """Paths of a call as rules speak of them: as they say, and where they lead.
 
     So a rule about a folder covers no link in it that leads out, and one about a file holds for
     every link to it (K5a).

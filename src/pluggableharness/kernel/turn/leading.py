@@ -3,19 +3,20 @@
 It stands in the preview, so that every frontend, the record and the hooks have it.
 """
 
+from itertools import starmap
 from posixpath import normpath
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.render import GroupNode, RenderNode, TextNode, TextStyle
-from pluggableharness.kernel.policy import destination, redirections
+from pluggableharness.kernel.policy import destination, leading, redirections
 
 
 def with_places(call: Call, preview: RenderNode | None) -> RenderNode | None:
     """A preview under what its line does beside its words, and the paths that lead elsewhere than
     they say; as it is without such."""
     said = [call.distrusted] if call.distrusted else []
-    said += [_said(text, leads_to) for text, leads_to in redirections(call)]
+    said += starmap(leading, redirections(call))
     if not said:
         return preview
     lines = tuple(TextNode(one, TextStyle.WARNING) for one in said)
@@ -44,9 +45,3 @@ def _moved(before: Call, now: Call, path: str) -> bool:
     if path in before.places and path in now.places:
         return before.places[path] != now.places[path]
     return destination(before if path in before.places else now, path) != normpath(path)
-
-
-def _said(text: str, leads_to: str) -> str:
-    if not leads_to:
-        return f"where {in_quotes(text)} leads could not be told"
-    return f"{in_quotes(text)} leads to {in_quotes(leads_to)}"
