@@ -95,8 +95,7 @@ def _standing(grants: tuple[Rule, ...], pinned: Mapping[str, str]) -> Iterator[R
     """The grants; what a provider declares that nothing pins is taken to be as it was, since
     only the provider itself could tell."""
     for rule in grants:
-        names = (f"{one}.{tool}" for one in rule.provider or () for tool in rule.tool_name or ())
-        bound = not rule.declared or any(name in pinned for name in names)
+        bound = not rule.declared or any(name in pinned for name in rule.full_names)
         yield rule if bound else replace(rule, declared=None)
 
 

@@ -198,8 +198,7 @@ def _with(source: Source, there: list[_Grant], new: _Grant) -> str:
 def _outgrown(rule: Rule, digests: Mapping[str, str], changes: Mapping[str, str]) -> str:
     """Why a rule that nothing voids yet holds no longer; "" for one that holds, or speaks of
     none of the operations."""
-    names = [f"{one}.{tool}" for one in rule.provider or () for tool in rule.tool_name or ()]
-    known = [name for name in names if name in digests]
+    known = [name for name in rule.full_names if name in digests]
     if rule.void or any(digests[name] == rule.declared for name in known):
         return ""
     for name in known:

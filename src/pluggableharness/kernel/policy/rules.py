@@ -90,6 +90,11 @@ class Rule:
         return {name: sorted(values) for name, values in fields.items() if values is not None}
 
     @property
+    def full_names(self) -> list[str]:
+        """The operations that it names by provider and tool."""
+        return [f"{one}.{tool}" for one in self.provider or () for tool in self.tool_name or ()]
+
+    @property
     def rank(self) -> tuple[bool, ...]:
         """Which fields it names: compared as tuples, the greater is the more specific (K4).
 
