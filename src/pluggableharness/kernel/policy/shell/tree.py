@@ -32,6 +32,8 @@ _WORDS: Final = names(
 )
 _WORD_PARTS: Final = names("word number string raw_string string_content")
 _SUBSTITUTIONS: Final = frozenset(["command_substitution", "process_substitution"])
+_REDIRECTS: Final = frozenset(["file_redirect", "herestring_redirect", "heredoc_redirect"])
+_HEREDOC: Final = ["<<", "heredoc_start", "heredoc_body", "heredoc_end"]
 _WRITING: Final = frozenset([">", ">>", ">|", "&>", "&>>"])
 _NO_FILES: Final = frozenset(["/dev/null", "/dev/stdout", "/dev/stderr"])
 _BEFORE_WORD: Final = frozenset(b" \t\n;&|<>(")
@@ -143,7 +145,7 @@ class _Walk:
     def _redirected(self, node: "Node", depth: int) -> list[Simple]:
         """A statement with redirects behind it; what follows a file's name is an argument."""
         children = self._checked(node)
-        body = [child for child in children if node.type and child.type not in _REDIRECTS]
+        body = [child for child in children if child.type not in _REDIRECTS]
         if len(body) > 1:
             raise NotUnderstood("a redirect that is not understood")
         simples = self._statement(body[0], depth + 1) if body else []
@@ -241,15 +243,14 @@ class _Walk:
         if not inner:
             return word(self._text(node))
         simple.substitutes = True
-        text = self._text(node)
-        for substitution in reversed(inner):
-            start = substitution.start_byte - node.start_byte
-            end = substitution.end_byte - node.start_byte
-            raw = text.encode()
-            text = (raw[:start] + b"x" + raw[end:]).decode()
-        word(text)  # what surrounds it must be plain all the same
+        around, at = b"", node.start_byte
         for substitution in inner:
+            around += self._source[at : substitution.start_byte] + b"x"
+            at = substitution.end_byte
             self._substituted(substitution, depth)
+        word(
+            (around + self._source[at : node.end_byte]).decode()
+        )  # that must be plain all the same
         return Word(self._text(node), fixed=False)
 
     def _substitutions(self, node: "Node") -> list["Node"]:
@@ -318,7 +319,3 @@ class _Walk:
 
     def _text(self, node: "Node") -> str:
         return self._source[node.start_byte : node.end_byte].decode()
-
-
-_REDIRECTS: Final = frozenset(["file_redirect", "herestring_redirect", "heredoc_redirect"])
-_HEREDOC: Final = ["<<", "heredoc_start", "heredoc_body", "heredoc_end"]
