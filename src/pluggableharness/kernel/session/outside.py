@@ -133,10 +133,13 @@ class OutsideCalls:
         session = self._session
         context = CallContext(session.id, ulid(), session.working_directory)
         message = Message(Role.ASSISTANT, (proposed,), id=context.turn_id)
-        session.ports.record.message(message, NOTHING_USED, 0.0)
-        await session.ports.frontend.hear(MessageArrived(context.turn_id, message))
-        history: list[Message] = []
-        with session.ports.around(context):
-            await run_message(session.ports, context, history, session.in_scope, message)
+        ports, history = session.ports, list[Message]()
+        ports.record.message(message, NOTHING_USED, 0.0)
+
+        async def tell() -> None:
+            await ports.frontend.hear(MessageArrived(context.turn_id, message))
+
+        with ports.around(context):
+            await run_message(ports, context, history, session.in_scope, message, tell)
         (result,) = (block for block in history[-1].blocks if isinstance(block, ToolResult))
         return result.outcome

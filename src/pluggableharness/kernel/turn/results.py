@@ -16,11 +16,14 @@ class Results:
     """
 
     def __init__(self, calls: Sequence[Call | RefusedCall]) -> None:
-        self._calls = calls
-        self._outcomes: dict[str, Outcome] = {
-            call.id: call.failure for call in calls if isinstance(call, RefusedCall)
-        }
+        self._outcomes: dict[str, Outcome] = {}
         self._edited: dict[str, str] = {}
+        self.refuse(calls)
+
+    def refuse(self, calls: Sequence[Call | RefusedCall]) -> None:
+        """Take the calls as they are by now: what is refused has its outcome."""
+        self._calls = calls
+        self._outcomes |= {call.id: call.failure for call in calls if isinstance(call, RefusedCall)}
 
     def settle(self, call: Call, outcome: Outcome) -> None:
         """Note how the call, or the latest attempt at it, ended."""

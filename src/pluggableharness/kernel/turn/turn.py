@@ -1,7 +1,7 @@
 """A turn from the model's message to its results: the steps of K1, one after another."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pluggableharness.kernel.domain.call import Call, CallContext, RefusedCall
@@ -11,6 +11,7 @@ from pluggableharness.kernel.domain.message import (
     NOTHING_USED,
     Cut,
     Message,
+    ModelReply,
     Role,
     Text,
 )
@@ -55,11 +56,18 @@ async def run_turn(
     cancelled half way (K2). Raises ModelFailed and RecordFailed.
     """
     with ports.around(context):
-        message, cut = await _ask_model(ports, context.turn_id, history, offered)
+        reply = await _ask_model(ports, context.turn_id, history, offered)
+        message, cut = reply.message, reply.cut
+
+        async def tell() -> None:
+            await _tell_message(ports, context.turn_id, reply)
+            await after_model(ports.hooks, message, ports.model.name, reply)
+
         if not message.calls:
             history.append(message)
+            await tell()
             return TurnEnd(message, done=True, cut=cut)
-        return await run_message(ports, context, history, offered, message, cut)
+        return await run_message(ports, context, history, offered, message, tell, cut)
 
 
 async def run_message(
@@ -68,16 +76,19 @@ async def run_message(
     history: list[Message],
     offered: Sequence[Operation],
     message: Message,
+    tell: Callable[[], Awaitable[None]],
     cut: Cut | None = None,
 ) -> TurnEnd:
-    """The steps of a turn once its message, which holds calls, is filed; else as `run_turn`."""
-    calls = await vetted(
-        ports.hooks,
-        _naming_cut(_classify(ports, context, message, offered), cut),
-        [proposed.name for proposed in message.calls],
-    )
+    """The steps of a turn once its message, which holds calls, is filed; else as `run_turn`.
+
+    `tell` is the first of them: it lets whoever watches know of the message.
+    """
+    calls = _naming_cut(_classify(ports, context, message, offered), cut)
     results = Results(calls)
     try:
+        await tell()
+        calls = await vetted(ports.hooks, calls, [proposed.name for proposed in message.calls])
+        results.refuse(calls)
         await _tell_refused(ports, context.turn_id, calls)
         await run_calls(ports, context.turn_id, results, [c for c in calls if isinstance(c, Call)])
     finally:
@@ -90,7 +101,8 @@ async def run_message(
 
 async def _ask_model(
     ports: TurnPorts, turn_id: str, history: list[Message], offered: Sequence[Operation]
-) -> tuple[Message, Cut | None]:
+) -> ModelReply:
+    """The model's answer, filed as the message of the turn."""
     seen: list[str] = []
 
     async def heard(piece: str | Notice) -> None:
@@ -102,21 +114,25 @@ async def _ask_model(
             seen.append(piece)
             await ports.frontend.hear(TextDelta(turn_id, piece))
 
-    name = ports.model.name
-    read = await before_model(ports.hooks, history, name)
+    read = await before_model(ports.hooks, history, ports.model.name)
     try:
         reply = await ports.model.reply(read, offered, heard)
     except asyncio.CancelledError:
         _keep_seen(ports, turn_id, history, "".join(seen))
         raise
-    if reply.cut is not None:
-        await heard(Notice("warning", f"{reply.message.by or name}: {reply.cut.value}"))
     # The record has no other place that says which turn a message began.
-    message = replace(reply.message, id=turn_id)
-    ports.record.message(message, reply.usage, reply.cost_usd)
-    await ports.frontend.hear(MessageArrived(turn_id, message, reply.usage, reply.cost_usd))
-    await after_model(ports.hooks, message, name, reply)
-    return message, reply.cut
+    reply = replace(reply, message=replace(reply.message, id=turn_id))
+    ports.record.message(reply.message, reply.usage, reply.cost_usd)
+    return reply
+
+
+async def _tell_message(ports: TurnPorts, turn_id: str, reply: ModelReply) -> None:
+    await ports.frontend.hear(MessageArrived(turn_id, reply.message, reply.usage, reply.cost_usd))
+    if reply.cut is not None:
+        by = reply.message.by or ports.model.name
+        warning = Notice("warning", f"{by}: {reply.cut.value}")
+        ports.record.notice(warning)
+        await ports.frontend.hear(warning)
 
 
 def _keep_seen(ports: TurnPorts, turn_id: str, history: list[Message], seen: str) -> None:
