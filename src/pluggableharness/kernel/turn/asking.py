@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Final
 
 from pluggableharness.kernel.domain.call import Call, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.errors import GrantNotKept
@@ -25,6 +26,14 @@ _NOBODY = Verdict(
     downgraded_from=Decision.ASK,
 )
 
+_MOST_ASKED: Final = 100
+"""How often one call is asked about at most: no person edits so often, but a program may."""
+
+_NEVER_DECIDED = Verdict(
+    Decision.DENY,
+    f"the limit of {_MOST_ASKED} answers",
+    "none of them decided: each edited the call, or was to last and could not be kept",
+)
 
 _EDITED = Verdict(Decision.ASK, "edited", "a person edited its arguments")
 
@@ -53,7 +62,9 @@ async def settled(ports: TurnPorts, item: PlanItem, changed: str = "") -> PlanIt
     """The item once nothing about it is open: a reviewer first, where a rule names one, then
     the person, as often as an edit or an answer that cannot be kept brings it back."""
     item = await _past_reviewer(ports, item)
-    while item.verdict.decision is Decision.ASK:
+    asked = 0
+    while item.verdict.decision is Decision.ASK and asked < _MOST_ASKED:
+        asked += 1
         answer = await _answer(ports, item, changed)
         if isinstance(answer, Verdict):
             item = replace(item, verdict=answer)
@@ -61,6 +72,8 @@ async def settled(ports: TurnPorts, item: PlanItem, changed: str = "") -> PlanIt
             item, changed = await _edited(ports, item, answer.arguments)
         else:
             item, changed = _answered(ports, item, answer)
+    if item.verdict.decision is Decision.ASK:
+        item = replace(item, verdict=_NEVER_DECIDED)
     if item.written is None:
         return item
     edited = told_edit(item.written, item.call.arguments)
