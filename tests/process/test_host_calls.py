@@ -308,7 +308,7 @@ async def test_a_call_that_ends_just_as_it_is_cancelled_is_not_taken_for_a_deaf_
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What is on its way may take longer than usual to arrive on a machine that is busy.
-    monkeypatch.setattr(calls, "CATCH_UP_S", LIMIT_S)
+    monkeypatch.setattr(calls, "_CATCH_UP_S", LIMIT_S)
     before = await host.run("rogue.run", ("tell",))
 
     async def hear(event: LeadUp) -> None:
