@@ -11,7 +11,7 @@ from typing import Final
 
 from pluggableharness.providers.exec.script import program_text
 from pluggableharness.sdk import ConcurrencyConflict, ExecutionFailed, InvalidArguments, NotFound
-from pluggableharness.sdk.jail import best, open_directory
+from pluggableharness.sdk.jail import open_folder
 from pluggableharness.sdk.naming import named
 
 ROOT: Final = Path("/")
@@ -73,9 +73,7 @@ def named_folder(working_directory: Path, asked: str, approved: str | None) -> F
 def _identity(folder: Path, asked: str) -> tuple[int, int]:
     """Return device and inode of a folder on whose way no link is."""
     try:
-        descriptor = open_directory(
-            best(), tuple(name for name in os.fsencode(folder).split(b"/") if name)
-        )
+        descriptor = open_folder(folder)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise led_elsewhere(asked) from None

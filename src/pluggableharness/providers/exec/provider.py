@@ -28,6 +28,13 @@ from pluggableharness.sdk.render import CodeBlock, Group, Node, Style, Text
 _LONGEST_S: Final = 600
 _USUAL_S: Final = 120
 
+_Seconds = Annotated[
+    float, Doc(f"Seconds until it is stopped; at most {_LONGEST_S}"), Gt(0), Le(_LONGEST_S)
+]
+_Where = Annotated[
+    str | None, Doc("Where to run; relative to the session's working directory, its default")
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -93,12 +100,8 @@ provider = Provider("exec", settings=Settings)
 async def bash(
     ctx: Context[Settings],
     command: Annotated[str, Doc("What to run, as bash reads it; may be a whole script")],
-    timeout_s: Annotated[
-        float, Doc(f"Seconds until it is stopped; at most {_LONGEST_S}"), Gt(0), Le(_LONGEST_S)
-    ] = _USUAL_S,
-    working_directory: Annotated[
-        str | None, Doc("Where to run; relative to the session's working directory, its default")
-    ] = None,
+    timeout_s: _Seconds = _USUAL_S,
+    working_directory: _Where = None,
     description: Annotated[
         str | None, Doc("What it is for, in a few words, for the person who is asked")
     ] = None,
@@ -167,12 +170,8 @@ async def preview_bash(
 async def shell_read(
     ctx: Context[Settings],
     argv: Annotated[list[str], Doc('Program and arguments, such as ["git", "log", "-3"]')],
-    timeout_s: Annotated[
-        float, Doc(f"Seconds until it is stopped; at most {_LONGEST_S}"), Gt(0), Le(_LONGEST_S)
-    ] = _USUAL_S,
-    working_directory: Annotated[
-        str | None, Doc("Where to run; relative to the session's working directory, its default")
-    ] = None,
+    timeout_s: _Seconds = _USUAL_S,
+    working_directory: _Where = None,
 ) -> BashResult:
     """Run one program that only reads, without a shell: no pipes, wildcards or variables.
 

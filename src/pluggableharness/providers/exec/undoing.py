@@ -23,7 +23,7 @@ from pluggableharness.providers.exec.plain_repository import (
     plain_lines,
     risky_names,
 )
-from pluggableharness.sdk.jail import best, open_directory
+from pluggableharness.sdk.jail import open_folder
 
 _LARGEST: Final = 4 << 20
 """Bytes of a file that can be put back; of a larger one, as of one that this user may not read, a
@@ -240,8 +240,7 @@ def _plain_configuration(git: int, path: str) -> Iterator[str]:
 def _parent(one: Watched) -> Iterator[int | None]:
     """Open the folder that holds a watched name; None when it is not there, or is a link."""
     try:
-        names = tuple(name for name in os.fsencode(one.folder).split(b"/") if name)
-        at = open_directory(best(), names)
+        at = open_folder(one.folder)
     except FileNotFoundError:
         yield None
         return

@@ -8,7 +8,7 @@ making, and folders swapped for links between check and use.
 """
 
 from pluggableharness.sdk.jail.beneath import Jail, Place, jail_for
-from pluggableharness.sdk.jail.descent import best, by_openat2, by_steps, open_directory
+from pluggableharness.sdk.jail.descent import best, by_openat2, by_steps, open_folder
 from pluggableharness.sdk.jail.refusals import from_system, kind_of, not_a_file
 from pluggableharness.sdk.jail.spelling import unescaped
 from pluggableharness.sdk.naming import visible
@@ -23,7 +23,7 @@ __all__ = [
     "jail_for",
     "kind_of",
     "not_a_file",
-    "open_directory",
+    "open_folder",
     "unescaped",
     "visible",
 ]

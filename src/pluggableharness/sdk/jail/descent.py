@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 Names = tuple[bytes, ...]
 """The parts of a path, without `.`, empty ones or separators."""
@@ -111,6 +112,12 @@ def open_directory(descend: Descend, names: Names) -> int:
         return descend(top, names)
     finally:
         os.close(top)
+
+
+def open_folder(path: str | Path) -> int:
+    """Open a folder by its absolute path, through no link. Raises OSError."""
+    names = tuple(name for name in os.fsencode(path).split(b"/") if name)
+    return open_directory(best(), names)
 
 
 def is_procfs(descriptor: int) -> bool:
