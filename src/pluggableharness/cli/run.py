@@ -8,6 +8,7 @@ from pathlib import Path
 from pluggableharness.cli.conversing import converse
 from pluggableharness.cli.interrupts import meanwhile, run_until_done
 from pluggableharness.cli.prompting import at_terminal, read_prompt, with_piped
+from pluggableharness.cli.session_options import add_session_options
 from pluggableharness.cli.sessions.resuming import resume
 from pluggableharness.cli.starting import (
     as_asked,
@@ -72,13 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile", metavar="NAME", help="an agent_profile of agent.hcl: what the session may use"
     )
-    parser.add_argument(
-        "--plan", action="store_true", help="offer nothing that changes anything: look and say"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object a line; nobody asked")
-    parser.add_argument(
-        "--allow-all", action="store_true", help="answer every question with yes; denials hold"
-    )
+    add_session_options(parser)
 
 
 def main(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ import argparse
 import importlib
 
 from pluggableharness.cli.numbers import count, head
+from pluggableharness.cli.session_options import add_session_options
 
 _ID = "a session's id, the beginning of one that no other has, or a log's path"
 
@@ -111,13 +112,7 @@ def _add_resuming(parser: argparse.ArgumentParser) -> None:
         help="instead of a model: the session's script, which goes on where it stopped; or one "
         "for the prompt, played from its start",
     )
-    parser.add_argument(
-        "--plan", action="store_true", help="offer nothing that changes anything: look and say"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object a line; nobody asked")
-    parser.add_argument(
-        "--allow-all", action="store_true", help="answer every question with yes; denials hold"
-    )
+    add_session_options(parser)
 
 
 def _add_exporting(parser: argparse.ArgumentParser) -> None:
