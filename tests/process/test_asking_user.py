@@ -97,6 +97,25 @@ def test_the_end_of_the_input_is_no_answer_and_return_is_the_default(harness: Ha
     assert outcomes(harness) == ["green", "execution_failed"]
 
 
+@pytest.mark.req("C21", "K14")
+def test_a_question_ends_at_the_deadline_that_was_configured_for_it(harness: Harness) -> None:
+    (harness.project / "agent.hcl").write_text(
+        'provider "user" {\n  timeout {\n    ask_user = "200ms"\n  }\n}\n'
+    )
+    script = """
+    messages:
+      - calls: [{id: which, tool: user.ask_user, arguments: {question: "Which colour?"}}]
+      - say: "It was a ${which.error.category}."
+    """
+    terminal = spawn(harness, script)
+    terminal.expect("nobody answered in 0.2 s")
+    terminal.expect("It was a timeout")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 0
+    assert outcomes(harness) == ["timeout"]
+
+
 @pytest.mark.req("C21", "P24", "K10")
 def test_children_ask_one_after_another_with_their_place(harness: Harness) -> None:
     terminal = spawn(harness, CHILDREN, "--allow-all")

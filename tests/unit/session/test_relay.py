@@ -1,6 +1,7 @@
 """One frontend for a tree of sessions (K10, K22, P24)."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from family import Watching
@@ -42,6 +43,32 @@ async def test_interactive_calls_of_a_shared_frontend_come_one_at_a_time() -> No
     answers = await asyncio.gather(*(one.answer(QUESTION) for one in sessions * 3))
     assert person.most == 1
     assert answers == [{"answer": ""}, {"answer": "tester"}] * 3
+
+
+@pytest.mark.req("K14", "P24")
+async def test_the_deadline_of_a_question_counts_once_it_is_put_and_ends_it() -> None:
+    class Silent(Watching):
+        taken_back = False
+
+        async def answer(self, call: Call) -> JsonObject | None:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.taken_back = True
+                raise
+            raise AssertionError
+
+    person, turn = Silent(attended=True), asyncio.Lock()
+    limited = OneByOne(person, turn)
+    async with turn:
+        waiting = asyncio.create_task(limited.answer(replace(QUESTION, deadline_s=1e-9)))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not waiting.done(), "another question is before it"
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(waiting, 30)
+    assert person.taken_back
+    assert not turn.locked(), "the next question can come"
 
 
 @pytest.mark.req("K10")

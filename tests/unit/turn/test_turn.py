@@ -32,6 +32,7 @@ from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.domain.render import TextNode
+from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.turn.turn import run_turn
 
@@ -280,6 +281,21 @@ async def test_a_persons_answer_becomes_the_result_of_an_interactive_call() -> N
     history: list[Message] = []
     await run_turn(given, CONTEXT, history, OFFERED)
     assert results(history)[0].outcome == Success({"answer": "blue"})
+
+
+@pytest.mark.req("C21", "K14")
+async def test_a_question_that_nobody_answered_by_its_deadline_is_a_timeout() -> None:
+    class Late(FakeFrontend):
+        async def answer(self, call: Call) -> JsonObject | None:
+            raise TimeoutError
+
+    given, *_ = ports(calls("asked", "read"), frontend=Late(lambda item, changed: None))
+    history: list[Message] = []
+    await run_turn(given, CONTEXT, history, OFFERED)
+    assert categories(history) == ["timeout", "ok"]
+    (late, _) = results(history)
+    assert isinstance(late.outcome, Failure)
+    assert "nobody answered in 120 s" in late.outcome.message
 
 
 @pytest.mark.req("K2", "K17")

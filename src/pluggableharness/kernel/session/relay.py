@@ -68,6 +68,9 @@ class OneByOne:
         return await self.frontend.decide(item, changed)
 
     async def answer(self, call: Call) -> JsonObject | None:
-        """Put an interactive call to the person when the one before is answered."""
-        async with self.turn:
+        """Put an interactive call to the person when the one before is answered.
+
+        Its deadline, where it has one, counts from then on (K14).
+        """
+        async with self.turn, asyncio.timeout(call.deadline_s):
             return await self.frontend.answer(call)

@@ -125,7 +125,10 @@ class Frontend(Protocol):
         ...
 
     async def answer(self, call: Call) -> JsonObject | None:
-        """A person's answer to an interactive call, shaped like its output; None for nobody."""
+        """A person's answer to an interactive call, shaped like its output; None for nobody.
+
+        Raises TimeoutError when there was none by the call's deadline.
+        """
         ...
 
 

@@ -53,13 +53,12 @@ async def _judged(ports: TurnPorts, call: Call) -> PlanItem:
 
 async def _answer(ports: TurnPorts, call: Call) -> Outcome:
     """Put an interactive call to the person; its provider is never invoked (C21)."""
-    payload = await ports.frontend.answer(call) if ports.frontend.attended else None
+    try:
+        payload = await ports.frontend.answer(call) if ports.frontend.attended else None
+    except TimeoutError:
+        return _unanswered(call, ErrorCategory.TIMEOUT, f"nobody answered in {call.deadline_s:g} s")
     if payload is None:
-        return Failure(
-            ErrorCategory.EXECUTION_FAILED,
-            f"{call.operation.full_name}: no person is here to answer. Go on without, and say "
-            "in the final message what was assumed.",
-        )
+        return _unanswered(call, ErrorCategory.EXECUTION_FAILED, "no person is here to answer")
     wrong = violations(call.operation.output_schema, payload, closed=False)
     if wrong:
         return Failure(
@@ -68,3 +67,11 @@ async def _answer(ports: TurnPorts, call: Call) -> Outcome:
             details={"violations": [str(violation) for violation in wrong]},
         )
     return Success(payload)
+
+
+def _unanswered(call: Call, category: ErrorCategory, why: str) -> Failure:
+    return Failure(
+        category,
+        f"{call.operation.full_name}: {why}. Go on without, and say in the final message what "
+        "was assumed.",
+    )
