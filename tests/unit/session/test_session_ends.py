@@ -20,6 +20,7 @@ from pluggableharness.cli.starting import exit_code
 from pluggableharness.kernel.domain.bounds import Bounds, Spent
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.cancelled import CallCancelled
+from pluggableharness.kernel.domain.errors import ModelFailed
 from pluggableharness.kernel.domain.message import Message, ModelReply, Text
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome
@@ -91,6 +92,21 @@ async def test_at_a_bound_the_model_is_told_and_answers_once_without_tools() -> 
     assert model.offered == [3, 3, 3, 3, 0]
     assert "limit of 4 turns is reached" in model.told[-1]
     assert run.history[-1].blocks == (Text("I had to stop."),)
+
+
+@pytest.mark.req("K20", "K21")
+async def test_a_bound_is_the_end_though_the_model_fails_at_its_last_words() -> None:
+    class Overloaded(Insisting):
+        async def reply(self, *asked: Any) -> ModelReply:
+            reply = await super().reply(*asked)
+            if not self.offered[-1]:
+                raise ModelFailed("overloaded")
+            return reply
+
+    end = await session(Overloaded(), Bounds(max_turns=2)).run("go")
+    assert end.status is SessionStatus.ERROR_MAX_TURNS
+    assert "limit of 2 turns is reached" in end.reason
+    assert "overloaded" in end.reason
 
 
 @pytest.mark.req("K20")

@@ -298,9 +298,12 @@ class Session:
     async def _last_turn(self, stop: Stop) -> SessionEnd:
         """Tell the model why it has to end, and let it answer once, without tools (K20)."""
         await self._say(f"{stop.reason} {_LAST_WORDS}")
-        context = CallContext(self.id, ulid(), self.working_directory)
-        turn = await run_turn(self.ports, context, self.history, ())
         self._bounded = stop.status
+        context = CallContext(self.id, ulid(), self.working_directory)
+        try:
+            turn = await run_turn(self.ports, context, self.history, ())
+        except ModelFailed as failed:
+            return await self.finish(stop.status, f"{stop.reason} It has no last words: {failed}")
         return await self.finish(stop.status, stop.reason, turn.message.text)
 
 
