@@ -141,10 +141,11 @@ async def test_each_step_of_a_turn_is_a_span_below_it_and_the_turn_below_the_ses
 async def test_what_belongs_to_a_call_carries_the_ids_of_session_turn_and_call() -> None:
     frontend = FakeFrontend(answers=lambda item, changed: Answer(True))
     made, _, record, _ = ports(calls("write"), frontend=frontend, decide=ask_resources)
-    notes = await traced(made)
+    notes = await traced(replace(made, hooks=Chain()), frozenset(HookPoint))
     (call,) = [filed for kind, filed in record.filed if kind == "call"]
     assert isinstance(call, Call)
-    for name in ("wait_for_person", "wait_for_lock", "execute_tool toy.write"):
+    hooks = ("hook pre-tool-call", "hook post-tool-call")
+    for name in ("wait_for_person", "wait_for_lock", "execute_tool toy.write", *hooks):
         (span,) = notes.named(name)
         assert span.attributes["harness.session.id"] == "session"
         assert span.attributes["harness.turn.id"] == "turn-0"

@@ -14,7 +14,14 @@ from types import TracebackType
 from typing import Final
 
 from pluggableharness.kernel.domain.call import Call, CallContext
-from pluggableharness.kernel.domain.hook import POINTS, HookEnd, HookPayload, HookPoint
+from pluggableharness.kernel.domain.hook import (
+    POINTS,
+    AfterCall,
+    BeforeCall,
+    HookEnd,
+    HookPayload,
+    HookPoint,
+)
 from pluggableharness.kernel.domain.message import Message, ModelReply
 from pluggableharness.kernel.domain.news import CallEnded, CallRefused, News, SessionEnded
 from pluggableharness.kernel.domain.operation import Operation
@@ -322,7 +329,9 @@ class _TracedHooks:
         point = POINTS[type(payload)]
         if point not in self.trace.points:
             return await self.hooks.run(payload)
-        with self.trace.span(f"hook {point.value}", {"harness.hook.point": point.value}) as span:
+        told = _of(payload.call) if isinstance(payload, BeforeCall | AfterCall) else {}
+        told["harness.hook.point"] = point.value
+        with self.trace.span(f"hook {point.value}", told) as span:
             end = await self.hooks.run(payload)
             span.note({DECISION: "deny" if end.denied else "allow"})
         return end
