@@ -144,9 +144,7 @@ def test_each_broken_rule_is_told_with_operation_field_and_value(
     assert violation.field.startswith(field)
     assert value in violation.value
     assert violation.rule
-    assert violation.operation in ("write", "#1", violation.value.strip("'"), "a\n") or (
-        violation.field == "name"
-    )
+    assert violation.field == "name" or violation.operation == "write"
 
 
 @pytest.mark.req("P6")

@@ -51,7 +51,7 @@ async def test_no_operation_leaves_the_root(
         error = (await unguarded(operation, path=path, **arguments)).error
         assert error is not None, path
         assert error.category == "permission_denied"
-        assert path in error.message or str(folder) in error.message
+        assert path in error.message
     assert os.listdir(outside) == ["secret"]
     assert (outside / "secret").read_text() == "secret"
 
