@@ -115,10 +115,11 @@ class Drawing:
         ]
 
     def with_preview(self, arguments: JsonObject, preview: RenderNode) -> list[Text]:
-        """A preview, under the arguments that it does not show itself.
+        """A preview, under the arguments that it does not show itself and what it warns of.
 
         Long ones give way to their name, and to the remark that something is hidden.
         """
+        warnings, rest = _parted(preview)
         there = frozenset(_lines_in(preview))
         left = {name: v for name, v in arguments.items() if self.whole or not _is_in(v, there)}
         long = [name for name, value in left.items() if not (self.whole or _is_short(value))]
@@ -126,7 +127,11 @@ class Drawing:
         if long:
             names = ", ".join(shown(name, self.looks.encoding) for name in long)
             lines += self._gap(f"hidden: {names}")
-        return lines + self.node(preview)
+        return [*self.node(warnings), *lines, *self.node(rest)]
+
+    def warnings(self, preview: RenderNode) -> list[Text]:
+        """What a preview warns of: that its call would fail, say."""
+        return self.node(_parted(preview)[0])
 
     def block(self, content: str) -> list[Text]:
         """Text as it is, behind line numbers, which nothing within it can imitate.
@@ -293,6 +298,17 @@ class Drawing:
 def _left_out(lines: Sequence[str]) -> str:
     characters = sum(len(line) + 1 for line in lines)
     return f"{counted(len(lines), 'line')} hidden, {counted(characters, 'character')}"
+
+
+def _parted(node: RenderNode) -> tuple[GroupNode, GroupNode]:
+    """What a preview warns of, and the rest of it; no nodes where there is none."""
+    if isinstance(node, TextNode) and node.style in (TextStyle.WARNING, TextStyle.ERROR):
+        return GroupNode((node,)), GroupNode(())
+    if not isinstance(node, GroupNode):
+        return GroupNode(()), GroupNode((node,))
+    parts = [_parted(child) for child in node.children]
+    warnings = tuple(one for warned, _ in parts for one in warned.children)
+    return GroupNode(warnings), GroupNode(tuple(one for _, rest in parts for one in rest.children))
 
 
 def _lines_in(node: RenderNode) -> Iterator[str]:

@@ -20,7 +20,7 @@ _MOST_CAME = 120
 def announcement(call: Call, number: str, looks: Looks, width: int) -> list[Text]:
     """A call that runs; `number` tells it from others of its name."""
     line = _named(looks.glyphs.running, "faint", call.operation.full_name + number, looks)
-    return [_with_arguments(line, call, looks, width)]
+    return [with_arguments(line, call, looks, width)]
 
 
 def ending(
@@ -36,7 +36,7 @@ def ending(
     free = (room - line.cell_len) // (2 if number is None else 1)
     came = "" if said else _came(call, outcome, looks, free)
     if number is None:
-        line = _with_arguments(line, call, looks, room - cell_len(came))
+        line = with_arguments(line, call, looks, room - cell_len(came))
     tail = Text.assemble(came, tail)
     message = outcome.message if isinstance(outcome, Failure) else ""
     return [
@@ -75,7 +75,7 @@ def _named(glyph: str, style: str, name: str, looks: Looks) -> Text:
     return Text.assemble((glyph, style), " ", (shown(name, looks.encoding), "bold"))
 
 
-def _with_arguments(line: Text, call: Call, looks: Looks, width: int) -> Text:
+def with_arguments(line: Text, call: Call, looks: Looks, width: int) -> Text:
     """The line with as much of the arguments as fits beside it."""
     ellipsis = looks.glyphs.ellipsis
     room = max(width - line.cell_len - 1, len(ellipsis))

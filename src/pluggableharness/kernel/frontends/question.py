@@ -11,6 +11,7 @@ from pluggableharness.kernel.frontends.child_lines import place
 from pluggableharness.kernel.frontends.dialogue import Dialogue
 from pluggableharness.kernel.frontends.drawing import Drawing
 from pluggableharness.kernel.frontends.editing import Editing
+from pluggableharness.kernel.frontends.endings import with_arguments
 from pluggableharness.kernel.frontends.lines import boxed, exact, fold, hang
 from pluggableharness.kernel.frontends.looks import Looks
 from pluggableharness.kernel.frontends.reply import Reply, chosen, clear_yes, understood
@@ -27,7 +28,10 @@ def risk_text(risk: Risk) -> Text:
 
 
 def item_lines(drawing: Drawing, item: PlanItem) -> list[Text]:
-    """What a plan item would do: its arguments, or its preview and what that leaves out (P29)."""
+    """What a plan item would do: its arguments, or its preview and what that leaves out (P29).
+
+    What the preview warns of comes first: nobody should find out below a diff that it would fail.
+    """
     if item.preview is None:
         body = drawing.arguments(item.call.arguments)
     else:
@@ -108,14 +112,23 @@ class Question:
         self._whole = whole
         drawing = replace(self._drawing, whole=whole)
         looks = drawing.looks
-        body = item_lines(drawing, self.item)
-        if self.changed:
-            body = [*self._again(drawing), *body]
-        body += hang(Text("asked: ", "faint"), Text(), self._why(), drawing.width, words=True)
-        asker = place(self.item.call.context.path, looks)
-        for line in boxed(title_of(self.item, looks, self.place, asker), body, looks):
+        again = self._again(drawing) if self.changed else []
+        body = [*again, *item_lines(drawing, self.item)]
+        why = hang(Text("asked: ", "faint"), Text(), self._why(), drawing.width, words=True)
+        title = title_of(self.item, looks, self.place, place(self.item.call.context.path, looks))
+        rows = len((title, *body, *why, "the keys"))
+        if 0 < self.dialogue.screen.height < rows:
+            body += [*again, *self._reminder(drawing, title)]
+        for line in boxed(title, [*body, *why], looks):
             self.dialogue.say(line)
         self._hides = drawing.remarks.hidden
+
+    def _reminder(self, drawing: Drawing, title: Text) -> list[Text]:
+        """The head of a question that a window has no room for, said once more above its keys."""
+        preview = self.item.preview
+        warnings = [] if preview is None else drawing.warnings(preview)
+        head = with_arguments(title.copy(), self.item.call, drawing.looks, drawing.width)
+        return [*warnings, *fold(head, drawing.width, words=True)]
 
     def _again(self, drawing: Drawing) -> list[Text]:
         lines = [exact(line, drawing.looks).text for line in self.changed.split("\n")]
