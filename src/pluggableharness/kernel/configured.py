@@ -22,7 +22,7 @@ from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.first_party import first_party
 from pluggableharness.kernel.plugins.spec import Instance, ProviderSpec
 from pluggableharness.kernel.policy import Rule
-from pluggableharness.kernel.schema.nearest import nearest
+from pluggableharness.kernel.schema.nearest import did_you_mean
 from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store.errors import NoStateDirectory
 from pluggableharness.kernel.store.location import state_directory
@@ -142,10 +142,9 @@ def _profile(config: Config, profiles: Mapping[str, Profile], name: str) -> Prof
         return profiles[name]
     if name == DEFAULT_PROFILE.name and not profiles:
         return replace(DEFAULT_PROFILE, retries=config.settings.retry)
-    near = nearest(name, profiles)
-    hint = f"did you mean {near}?" if near else "the file describes none"
+    meant = did_you_mean(name, profiles) if profiles else "; the file describes none"
     raise UsageError(
-        f"{shown_path(config.path)}: there is no agent_profile {in_quotes(name)}; {hint}"
+        f"{shown_path(config.path)}: there is no agent_profile {in_quotes(name)}{meant}"
     )
 
 

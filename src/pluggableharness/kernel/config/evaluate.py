@@ -28,7 +28,7 @@ from pluggableharness.kernel.config.syntax import (
 )
 from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.values import Json
-from pluggableharness.kernel.schema.nearest import did_you_mean, nearest
+from pluggableharness.kernel.schema.nearest import did_you_mean
 from pluggableharness.kernel.schema.settings import kind_of
 
 
@@ -116,9 +116,9 @@ def _object(node: ObjectOf, scope: Scope) -> Json:
 def _variable(span: Span, name: str, scope: Scope) -> Json:
     if name in scope.variables:
         return scope.variables[name]
-    near = nearest(name, (*scope.variables, "env", *FUNCTIONS))
+    meant = did_you_mean(name, (*scope.variables, "env", *FUNCTIONS))
     message = f"there is no variable '{name}'; for a text write \"{name}\" in quotes"
-    raise Unfit(span, f"{message}; or did you mean {near}?")
+    raise Unfit(span, message + meant)
 
 
 def _member(span: Span, target: Json, key: Json) -> Json:

@@ -55,7 +55,7 @@ class Providers:
             return
         message = f"there is no provider {in_quotes(name)}{did_you_mean(name, self._known)}"
         how = 'Others are named in required_providers { NAME = { source = "…" } }'
-        self._reading.wrong(span, f"{message} {how}")
+        self._reading.wrong(span, f"{message}{'' if message.endswith('?') else '.'} {how}")
 
     def _required(self, block: Block) -> dict[str, tuple[Origin, str, Span]]:
         found: dict[str, tuple[Origin, str, Span]] = {}

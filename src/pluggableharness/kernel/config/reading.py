@@ -1,7 +1,7 @@
 """Reading blocks: every mistake is noted at its place, and reading goes on (F1)."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -10,7 +10,7 @@ from pluggableharness.kernel.config.source import Problem, Source, Span
 from pluggableharness.kernel.config.syntax import Block, Body, Expression, ListOf, ObjectOf, Setting
 from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.values import Json
-from pluggableharness.kernel.schema.nearest import did_you_mean
+from pluggableharness.kernel.schema.nearest import close, did_you_mean
 from pluggableharness.kernel.schema.settings import kind_of
 
 T = TypeVar("T")
@@ -38,8 +38,8 @@ class Reading:
         """Note a mistake."""
         self.problems.append(Problem(span, message, secret))
 
-    def unknown(self, span: Span, what: str, name: str, known: Iterable[str]) -> None:
-        """Note a name that does not exist, with the nearest that does."""
+    def unknown(self, span: Span, what: str, name: str, known: Collection[str]) -> None:
+        """Note a name that does not exist, with the one that may be meant."""
         self.wrong(span, f"there is no {what} {in_quotes(name)}{did_you_mean(name, known)}")
 
     def value(self, node: Expression, *, secret: bool = False, json: bool = False) -> Json:
@@ -172,7 +172,8 @@ class Fields:
             return value
         message = f"'{name}' is one of {', '.join(choices)}, not {in_quotes(value)}"
         span = self._settings[name].value.span
-        self.reading.wrong(span, message + did_you_mean(value, choices))
+        near = close(value, choices, wrong=1 / 2)
+        self.reading.wrong(span, f"{message}; did you mean {near}?" if near else message)
         return None
 
     def address(self, name: str) -> str | None:

@@ -1,9 +1,11 @@
 """Which of some names somebody probably meant."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 _COMPARED = 64
 """Characters of a name that count: the longest that an operation may have (P1)."""
+_FEW = 12
+"""Names that a message lists at most."""
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
@@ -11,11 +13,16 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return min(candidates, key=lambda name: _distance(word, name), default=None)
 
 
-def did_you_mean(word: str, candidates: Iterable[str], of: str = "") -> str:
-    """How a message about a name that does not exist ends: with the nearest that does, if there is
-    any, behind what it is a part `of`."""
-    near = nearest(word, candidates)
-    return "" if near is None else f"; did you mean {of}{near}?"
+def did_you_mean(word: str, candidates: Collection[str], of: str = "") -> str:
+    """How a message about a name that does not exist ends, behind what it is a part `of`.
+
+    With the nearest that does, where that may be meant; else with all, where these are few.
+    """
+    near = close(word, candidates, wrong=1 / 2)
+    if near is not None:
+        return f"; did you mean {of}{near}?"
+    few = 0 < len(candidates) <= _FEW
+    return f"; there are: {', '.join(of + name for name in candidates)}" if few else ""
 
 
 def close(word: str, candidates: Iterable[str], *, wrong: float = 1 / 3) -> str | None:
