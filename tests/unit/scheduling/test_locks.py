@@ -136,6 +136,7 @@ async def test_a_cancelled_holder_hands_its_key_on(calls: Calls) -> None:
     """Case concurrency-04: cancel the first, and the second still runs."""
     await calls.start("a1", key="a")
     await calls.start("a2", key="a")
+    assert calls.began == ["a1"]
     await calls.cancel("a1")
     await calls.until_began("a2")
 
@@ -170,8 +171,10 @@ async def test_a_cancelled_waiter_for_a_key_leaves_the_line(calls: Calls) -> Non
     await calls.start("a2", key="a")
     await calls.start("a3", key="a")
     await calls.cancel("a2")
+    assert calls.began == ["a1"]
     await calls.end("a1")
     await calls.until_began("a3")
+    assert calls.began == ["a1", "a3"]
 
 
 @pytest.mark.req("P22")
