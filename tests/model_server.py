@@ -38,7 +38,7 @@ class Reply:
     """A message of the model: its text in pieces as they stream, and its calls.
 
     `cut` ends the connection after that many events of the stream; `status` other than 200
-    answers with an error of that status instead, with `error` as its body and `headers`.
+    answers with an error of that status instead, with `error` as its body; `headers` go with both.
     `hold` makes the server wait, half way, until the client has gone or `release` is set.
     """
 
@@ -231,6 +231,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _stream(self, reply: Played) -> None:
         self.send_response(200)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
@@ -258,7 +260,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.settimeout(None)
 
     def _send(self, text: str) -> None:
-        data = text.encode()
+        data = text.encode(errors="surrogateescape")
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
         self.wfile.flush()
 

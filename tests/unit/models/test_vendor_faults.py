@@ -261,13 +261,6 @@ async def test_a_call_that_was_cut_before_its_arguments_is_not_one_without_argum
     assert reply.message.calls[0].arguments == {}
 
 
-@pytest.mark.req("K36", "K2")
-async def test_a_hundred_calls_of_one_message_arrive_in_their_order() -> None:
-    calls = [Call("toy.look", {"x": str(n)}, id=f"use-{n}") for n in range(100)]
-    reply, _ = await one_reply(COMPATIBLE, Reply(calls=calls))
-    assert [call.arguments for call in reply.message.calls] == [{"x": str(n)} for n in range(100)]
-
-
 @pytest.mark.req("K2", "K36")
 @every_vendor
 async def test_ids_that_are_used_twice_or_illegal_are_told_apart_for_the_vendor(

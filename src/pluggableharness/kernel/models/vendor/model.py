@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import Final
 
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
@@ -26,7 +27,12 @@ from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.models.answering import Asked, Reach, TextHeard
 from pluggableharness.kernel.models.vendor.clients import responses_closed
-from pluggableharness.kernel.models.vendor.faults import cut_short, fault_of, said_nothing
+from pluggableharness.kernel.models.vendor.faults import (
+    TooMuch,
+    cut_short,
+    fault_of,
+    said_nothing,
+)
 from pluggableharness.kernel.models.vendor.incoming import message_of
 from pluggableharness.kernel.models.vendor.outgoing import (
     Recipient,
@@ -34,6 +40,10 @@ from pluggableharness.kernel.models.vendor.outgoing import (
     tool_definition,
     tools_of_history,
 )
+
+_MOST_PARTS: Final = 256
+"""What one message may hold of texts, thoughts and calls. With each further one the library goes
+through all before it, so that a thousand calls take seconds, and some thousands have no end."""
 
 
 @dataclass(slots=True)
@@ -132,6 +142,8 @@ class _Asking:
                 instrument=False,
             ) as stream:
                 async for event in stream:
+                    if isinstance(event, PartStartEvent) and event.index >= _MOST_PARTS:
+                        raise TooMuch(f"more than {_MOST_PARTS} calls and texts")
                     text = _text(event)
                     if text:
                         yield text
