@@ -13,7 +13,8 @@ from typing import Any, NoReturn
 
 BEHAVIOUR: dict[str, Any] = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
 """noise: prints lines that are no messages. hang: never lists its tools. silent: answers nothing.
-dies: ends at once. endless: lists page after page. tame: has only tools that harm nothing."""
+dies: ends at once. endless: lists page after page. tame: has only tools that harm nothing. raw: the
+text that `structured` answers in the place of a result."""
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
@@ -92,6 +93,10 @@ def call(asked: dict[str, Any]) -> None:
             answer(asked, {**content("the disk is full"), "isError": True})
         case "refuse":
             send({"id": asked["id"], "error": {"code": -32602, "message": "not like this"}})
+        case "structured" if "raw" in BEHAVIOUR:
+            told = BEHAVIOUR["raw"]
+            sys.stdout.write(f'{{"jsonrpc": "2.0", "id": {asked["id"]}, "result": {told}}}\n')
+            sys.stdout.flush()
         case "structured":
             answer(asked, {**content("{}"), "structuredContent": {"n": 1, "none": None}})
         case "environment":

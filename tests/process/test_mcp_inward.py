@@ -121,6 +121,36 @@ def test_noise_on_its_stdout_is_no_message_and_harms_nothing(harness: Harness) -
     assert said["text"] == 'look {"text": "x"}'
 
 
+DEEP = "[" * 500 + "]" * 500
+
+
+@pytest.mark.req("K35", "P10", "P15")
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (f'{{"content": [], "structuredContent": {{"n": {DEEP}}}}}', "recursion limit"),
+        ('{"content": [{"type": "text", "text": "\\ud800"}]}', "hex escape"),
+        ('{"content": [], "content": []}', '"content" stands twice'),
+        ("5", "neither a request nor an answer"),
+        ("{}", "content"),
+    ],
+    ids=["deep", "half a pair", "twice", "no result", "no content"],
+)
+def test_an_answer_that_cannot_be_read_fails_its_call_and_harms_no_other(
+    harness: Harness, raw: str, said: str
+) -> None:
+    configured(harness, raw=raw)
+    script = harness.script(
+        "messages: [{calls: [{tool: tool.structured}]}, {calls: [{tool: tool.look, "
+        "arguments: {text: again}}]}, {say: done}]"
+    )
+    done = harness.run("run", "--script", script, "--json")
+    failed, looked = [line for line in lines(done.stdout) if line["type"] in ("error", "result")]
+    assert failed["category"] == "execution_failed"
+    assert said in failed["message"]
+    assert looked["type"] == "result"
+
+
 @pytest.mark.req("K35", "P25", "K14")
 def test_a_call_without_end_is_cancelled_at_its_deadline(
     harness: Harness, monkeypatch: pytest.MonkeyPatch

@@ -110,10 +110,17 @@ def test_with_nobody_to_ask_the_denial_says_how_to_allow_the_call() -> None:
     found = verdict(BASH, terms=NOBODY)
     assert (found.decision, found.downgraded_from) == (Decision.DENY, Decision.ASK)
     assert found.decided_by == "default for resource"
-    for part in ("--allow-all", 'policy "allow-exec-bash-', 'tool_name = "bash"', '"allow"'):
+    for part in (
+        "To allow it, put into agent.hcl:",
+        'policy "allow-exec-bash-',
+        'tool_name = "bash"',
+        '"allow"',
+    ):
         assert part in found.reason
     asked = verdict(BASH, rule("careful", Action.ASK, tool_name="bash"), terms=NOBODY)
-    assert 'policy "careful" (agent.hcl:7)' in asked.reason
+    assert 'To allow it, change policy "careful" (agent.hcl:7).' in asked.reason
+    for reason in (found.reason, asked.reason):
+        assert "--allow-all" not in reason, "not every way in has that option"
     gated = Terms(Asking.NOBODY, gate_reads=True)
     read = verdict(READ, rule("careful", Action.ASK, kind=Kind.DATA_SOURCE), terms=gated)
     assert (read.decision, read.downgraded_from) == (Decision.DENY, Decision.ASK)

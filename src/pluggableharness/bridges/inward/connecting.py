@@ -12,9 +12,9 @@ import httpx2
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
 
 from pluggableharness.bridges.inward.server_spec import ServerSpec
+from pluggableharness.bridges.messages import message_of
 
 LONGEST_LINE: Final = 32 * 1024 * 1024
 """Bytes of one message from a started server; asyncio holds at most twice as many."""
@@ -83,19 +83,12 @@ async def _hear(stdout: asyncio.StreamReader, heard: Any, ended: Ended) -> None:
     async with heard:
         try:
             while line := await stdout.readline():
-                await heard.send(_message(line.decode(errors="replace")))
+                await heard.send(message_of(line))
         except anyio.BrokenResourceError:
             return  # nobody listens any more
         except ValueError:
             why = f"the MCP server wrote a line of more than {LONGEST_LINE:,} bytes"
     ended(why)
-
-
-def _message(line: str) -> SessionMessage | Exception:
-    try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-    except ValueError as problem:
-        return problem
 
 
 async def _say(stdin: asyncio.StreamWriter, said: Any, ended: Ended) -> None:

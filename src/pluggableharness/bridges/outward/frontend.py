@@ -34,7 +34,7 @@ class Connection:
         elif isinstance(told, ItemDecided) and told.verdict.downgraded_from is Decision.ASK:
             exchange = self._of(told.item.call)
             if exchange is not None:
-                exchange.unasked = True
+                exchange.unasked = not can_ask(exchange.context)
 
     async def decide(self, item: PlanItem, changed: str) -> Answer | None:
         """Ask by elicitation; None when the client cannot."""

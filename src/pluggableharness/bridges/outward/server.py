@@ -5,9 +5,7 @@ import warnings
 from contextlib import AsyncExitStack
 from typing import Final
 
-import anyio
 from mcp.server.lowlevel.server import Server
-from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -23,10 +21,9 @@ from mcp_types import (
 from pluggableharness.bridges.outward.exchange import Context, Exchange
 from pluggableharness.bridges.outward.frontend import Connection
 from pluggableharness.bridges.outward.shapes import as_result, as_tool
-from pluggableharness.bridges.outward.standard_streams import InputLines, claimed_output
+from pluggableharness.bridges.outward.standard_streams import client_streams
 from pluggableharness.kernel.domain.errors import HarnessError
 from pluggableharness.kernel.domain.naming import vendor_name
-from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.kernel import Kernel
 from pluggableharness.kernel.session.outside import OutsideCalls
 from pluggableharness.version import __version__
@@ -37,11 +34,9 @@ _INSTRUCTIONS: Final = (
     "relative to the project's directory. Calls made at the same time run in any order: wait for "
     "one that changes something before the next."
 )
-_HOW_TO_ALLOW: Final = (
-    "Nobody was asked, since this client has no elicitation to ask its person with. To allow such "
-    'calls, write into agent.hcl, one attribute a line: policy "NAME" {{ match = {{ provider = '
-    '"{provider}", tool_name = "{name}" }} action = "allow" }}, best with a condition (when), and '
-    "start the server again."
+_UNASKED: Final = (
+    "This client has no elicitation to ask its person with, and agent.hcl is read when this server "
+    "starts."
 )
 _MOST_SUSPENDED: Final = 64
 """Calls whose questions a client has been given and has not come back to; the oldest goes."""
@@ -56,10 +51,7 @@ async def serve(kernel: Kernel) -> None:
     async with AsyncExitStack() as closing:
         serving = _Serving(kernel, closing)
         server = serving.server()
-        lines = InputLines()
-        await lines.open()
-        output = anyio.wrap_file(claimed_output())
-        async with stdio_server(lines, output) as (read, write):  # type: ignore[arg-type]  # lines are enough
+        async with client_streams() as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
 
@@ -97,8 +89,7 @@ class _Serving:
     ) -> CallToolResult | InputRequiredResult:
         """Begin a call, or go on with one whose question the client has answered."""
         calls = await self._calls(context)
-        operation = _found(calls, params.name)
-        exchange = self._exchange(context, params, calls, operation)
+        exchange = self._exchange(context, params, calls)
         self._connection.exchanges[exchange.id] = exchange
         try:
             answer = await exchange.next()
@@ -112,21 +103,17 @@ class _Serving:
         if isinstance(answer, InputRequiredResult):
             self._suspend(exchange)
             return answer
-        return as_result(answer, _hint(exchange, operation))
+        return as_result(answer, _UNASKED if exchange.unasked else "")
 
     def _exchange(
-        self,
-        context: Context,
-        params: CallToolRequestParams,
-        calls: OutsideCalls,
-        operation: Operation | None,
+        self, context: Context, params: CallToolRequestParams, calls: OutsideCalls
     ) -> Exchange:
         exchange = self._suspended.pop(params.request_state or "", None)
         if exchange is not None:
             exchange.answered(context, params)
             return exchange
         exchange = Exchange(context, params)
-        name = params.name if operation is None else operation.full_name
+        name = _full_name(calls, params.name)
         arguments = params.arguments or {}
         exchange.start(lambda use: calls.call(name, arguments, use))
         return exchange
@@ -160,14 +147,10 @@ def _caller(context: Context) -> str:
     return f"mcp: {params.client_info.name}" if params is not None else "mcp"
 
 
-def _found(calls: OutsideCalls, name: str) -> Operation | None:
-    return next((one for one in calls.operations if vendor_name(one) == name), None)
-
-
-def _hint(exchange: Exchange, operation: Operation | None) -> str:
-    if operation is None or not exchange.unasked:
-        return ""
-    return _HOW_TO_ALLOW.format(provider=operation.provider, name=operation.name)
+def _full_name(calls: OutsideCalls, name: str) -> str:
+    """The operation that a tool stands for; what stands for none is told so by the kernel."""
+    found = (one.full_name for one in calls.operations if vendor_name(one) == name)
+    return next(found, name)
 
 
 async def _all_the_same(context: Context, params: SetLevelRequestParams) -> EmptyResult:

@@ -264,17 +264,17 @@ def _downgraded(source: str, reason: str, why: str) -> Verdict:
 
 
 def _remedy(winner: Rule | None, call: Call, terms: Terms) -> str:
-    """How a person lets the call run next time; a rule that asks must itself be changed.
+    """How a person lets the call run next time, wherever it comes from: the one thing to do.
 
-    The rule that is shown allows no more than the gate would offer to allow for always.
+    A rule that asks must itself be changed; one that is shown allows no more than the gate would
+    offer to allow for always.
     """
     if winner is not None:
-        return f"To allow it, change {winner}, answer attended, or pass --allow-all."
-    attended = "To allow it, answer attended, pass --allow-all"
+        return f"To allow it, change {winner}."
     scope = narrowest(call, terms.policy_files)
     if scope is None:
-        return f"{attended}; a rule for this call alone cannot be written, since {_NO_RULE}."
+        return f"To allow it, answer attended: a rule for it cannot be written, since {_NO_RULE}."
     if len(scope.rule) > _LONGEST_RULE:
-        return f"{attended}; a rule for this call alone would be too long to show."
+        return "To allow it, answer attended: a rule for it would be too long to show."
     rule = scope.rule.replace('policy "granted-', 'policy "allow-', 1).rstrip()
-    return f"{attended}, or put into agent.hcl:\n{rule}"
+    return f"To allow it, put into agent.hcl:\n{rule}"
