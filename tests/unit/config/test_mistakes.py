@@ -383,7 +383,10 @@ agent_profile "careful" {
         ("settings {\n  far = 1\n}\n", "'far'; there are: log_level, retry, default_timeout,"),
         ("far {\n}\n", "no block 'far'; there are: required_providers, provider, policy,"),
         ('hook "x" {\n provider = "task"\n mode = "veto"\n}\n', "'x'; there are: session-start,"),
-        ('agent_profile "a" {\n tools = ["filesystem.far"]\n}\n', "'far'; there are: filesystem.read_file,"),
+        (
+            'agent_profile "a" {\n tools = ["filesystem.far"]\n}\n',
+            "'far'; there are: filesystem.read_file,",
+        ),
         ('provider "qqq" {\n}\n', "no provider 'qqq'; there are: filesystem, exec. Others"),
         ("settings {\n retry = qqq\n}\n", 'for a text write "qqq" in quotes\n'),
         ("settings {\n retry = qqqqq()\n}\n", "there is no function 'qqqqq'\n"),
