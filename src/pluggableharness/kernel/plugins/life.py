@@ -17,7 +17,7 @@ STOP_S: Final = 2.0
 """What a provider gets to stop in order, before it is killed (K16)."""
 
 KILL_S: Final = 5.0
-"""How long a killed process is waited for; only the system can keep it longer."""
+"""How long what was killed is waited for; only the system can keep it longer."""
 
 _TOLD_LINES: Final = 5
 

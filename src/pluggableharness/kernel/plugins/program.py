@@ -12,6 +12,7 @@ from typing import BinaryIO, Final
 
 from pluggableharness import guard
 from pluggableharness.kernel.domain.errors import ProgramFailed
+from pluggableharness.kernel.plugins.life import KILL_S
 from pluggableharness.kernel.plugins.output import PipeReader
 from pluggableharness.wire.handshake import INHERITED_VARIABLES
 
@@ -19,8 +20,6 @@ _LARGEST_ANSWER: Final = 64 * 1024
 """Bytes of standard output; a program that prints more is ended."""
 
 _KILL_GRACE_S: Final = 0.5
-_KILL_S: Final = 5.0
-"""How long a killed program is waited for; only the system can keep it longer."""
 
 
 async def answer_of(command: Sequence[str], given: bytes, directory: str) -> bytes:
@@ -59,7 +58,7 @@ async def answer_of(command: Sequence[str], given: bytes, directory: str) -> byt
     finally:
         process.stop()
         with suppress(TimeoutError):
-            async with asyncio.timeout(_KILL_S):
+            async with asyncio.timeout(KILL_S):
                 await process.gone()
         pipe.close()
     if len(said) > _LARGEST_ANSWER:
