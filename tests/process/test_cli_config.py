@@ -155,6 +155,21 @@ def test_a_session_has_the_tools_of_its_profile(harness: Harness) -> None:
     assert refused["details"]["in_scope"] == ["filesystem.read_file"]
 
 
+@pytest.mark.req("K18")
+@pytest.mark.parametrize(("threshold", "calls"), [("", 3), ("  doom_loop_threshold = 5\n", 5)])
+def test_equal_calls_end_a_session_at_the_threshold_of_its_profile(
+    harness: Harness, threshold: str, calls: int
+) -> None:
+    profile = f'agent_profile "default" {{\n  tools = ["filesystem.read_file"]\n{threshold}}}\n'
+    harness.configure(profile, "filesystem")
+    again = "  - calls: [{tool: filesystem.read_file, arguments: {path: a.txt}}]\n"
+    script = harness.script("prompt: go\nmessages:\n" + again * 9)
+    ran = lines(harness.run("run", "--script", script, "--json").stdout)
+    assert sum(one["type"] == "call_started" for one in ran) == calls
+    assert ran[-1]["status"] == "failed"
+    assert f"{calls} times in a row" in ran[-1]["reason"]
+
+
 @pytest.mark.req("F3", "F5", "F6", "P28", "P31")
 def test_another_providers_settings_are_judged_when_it_has_declared_them(harness: Harness) -> None:
     with_provider(harness, 'token = "hunter2hunter2"\n  size = "large"\n  sise = 1')

@@ -155,7 +155,12 @@ def _agent(written: WrittenProfile, retries: int, root: str) -> Profile:
     return Profile(
         written.name,
         written.tools,
-        Bounds(written.max_turns, written.max_cost_usd, written.max_wall_clock_s),
+        Bounds(
+            written.max_turns,
+            written.max_cost_usd,
+            written.max_wall_clock_s,
+            written.doom_loop_threshold or default.bounds.doom_loop,
+        ),
         default.depth if depth is None else depth,
         default.max_concurrent_subagents if at_once is None else at_once,
         written.models,

@@ -67,6 +67,7 @@ agent_profile "default" {
   max_turns                = 1
   max_cost_usd             = 1
   max_wall_clock_s         = 1
+  doom_loop_threshold      = 4
   depth                    = 1
   max_concurrent_subagents = 1
   instructions             = "be careful"

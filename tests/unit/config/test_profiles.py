@@ -114,6 +114,13 @@ def test_a_wrong_model_is_an_error_that_says_what_is_right(
     assert expected in found
 
 
+@pytest.mark.req("F10")
+@pytest.mark.parametrize("written", ["two words", " x", "x\u00a0", "a,b", "'x'", ":x", "/", "(x)"])
+def test_an_id_that_no_model_can_have_is_an_error_at_its_place(written: str) -> None:
+    (found,) = problems(with_primary('provider = "google"', f'id = "{written}"'))
+    assert found.startswith("5:12: 'id' is the vendor's name for the model, one word such as")
+
+
 @pytest.mark.req("F6", "F10")
 @pytest.mark.parametrize("written", ['"sk-abc"', '"${env("A_KEY")}"', 'lower(env("A_KEY"))'])
 def test_a_key_is_named_and_never_written(written: str) -> None:
@@ -145,17 +152,27 @@ def test_a_key_that_is_not_set_is_an_error_at_load() -> None:
     assert "the environment variable A_KEY is not set" in found
 
 
-@pytest.mark.req("K20", "K23")
+@pytest.mark.req("K18")
+@pytest.mark.parametrize("outside", ["2", "6", "3.5", "0"])
+def test_no_other_threshold_of_the_doom_loop_than_3_to_5_is_taken(outside: str) -> None:
+    text = f'agent_profile "x" {{\n  doom_loop_threshold = {outside}\n}}\n'
+    (found,) = problems(text)
+    assert "a whole number from 3 to 5" in found
+
+
+@pytest.mark.req("K18", "K20", "K23")
 def test_bounds_and_reach_are_read() -> None:
     text = """\
 agent_profile "x" {
   max_turns                = 5
   max_cost_usd             = 0.5
   max_wall_clock_s         = 60
+  doom_loop_threshold      = 4
   depth                    = 0
   max_concurrent_subagents = 2
 }
 """
     profile = read(text).profiles["x"]
+    assert profile.doom_loop_threshold == 4
     assert (profile.max_turns, profile.max_cost_usd, profile.max_wall_clock_s) == (5, 0.5, 60.0)
     assert (profile.depth, profile.max_concurrent_subagents) == (0, 2)

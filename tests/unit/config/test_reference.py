@@ -90,6 +90,7 @@ def test_the_page_tells_the_defaults_of_the_code() -> None:
     assert f"| `{settings.log_level}` |\n" in PAGE
     assert f"0 to 10; a failed call at most twice | {settings.retry} |" in PAGE
     assert f"at once | {profile.max_concurrent_subagents} |" in PAGE
+    assert f"3 to 5 | {profile.bounds.doom_loop} |" in PAGE
 
 
 @pytest.mark.req("F1", "F7", "F9", "F10")

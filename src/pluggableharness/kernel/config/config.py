@@ -81,7 +81,7 @@ class ProviderConfig:
 
 @dataclass(frozen=True, slots=True)
 class WrittenProfile:
-    """An `agent_profile`: what an agent may use and how far it may go (K20, K23, F9, F10).
+    """An `agent_profile`: what an agent may use and how far it may go (K18, K20, K23, F9, F10).
 
     `models` are tried in order; none means the caller's. `tools` are `provider.operation` or
     `provider.*`, and `places` says where each is written. Bounds that are None are not set.
@@ -96,6 +96,7 @@ class WrittenProfile:
     max_turns: int | None = None
     max_cost_usd: float | None = None
     max_wall_clock_s: float | None = None
+    doom_loop_threshold: int | None = None
     depth: int | None = None
     max_concurrent_subagents: int | None = None
     instructions: str = ""

@@ -1,4 +1,4 @@
-"""`agent_profile` blocks (F9, F10, K20, K23)."""
+"""`agent_profile` blocks (F9, F10, K18, K20, K23)."""
 
 from collections.abc import Mapping
 from posixpath import isabs, normpath
@@ -7,7 +7,12 @@ from pluggableharness.kernel.config.config import Known, WrittenProfile
 from pluggableharness.kernel.config.reading import Fields, Reading
 from pluggableharness.kernel.config.source import Span
 from pluggableharness.kernel.config.syntax import Block, variable_of
-from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
+from pluggableharness.kernel.domain.model_choice import (
+    MODEL_ID,
+    ModelChoice,
+    Vendor,
+    is_model_id,
+)
 from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.schema.nearest import did_you_mean
 
@@ -16,6 +21,7 @@ ATTRIBUTES = (
     "max_turns",
     "max_cost_usd",
     "max_wall_clock_s",
+    "doom_loop_threshold",
     "depth",
     "max_concurrent_subagents",
     "instructions",
@@ -39,6 +45,7 @@ def profile(reading: Reading, block: Block, known: Mapping[str, Known]) -> Writt
         fields.whole("max_turns", 1),
         fields.positive("max_cost_usd", "US dollars"),
         fields.positive("max_wall_clock_s", "seconds"),
+        fields.whole("doom_loop_threshold", 3, 5),
         fields.whole("depth", 0),
         fields.whole("max_concurrent_subagents", 1),
         (fields.string("instructions") or "").strip(),
@@ -100,10 +107,18 @@ def _model(reading: Reading, block: Block) -> ModelChoice | None:
     fields = Fields(reading, block.body, block.type, ("provider", "id", "base_url", "key"))
     vendors = [vendor.value for vendor in Vendor]
     vendor = fields.choice("provider", vendors, block.span)
-    model = fields.required(block.span, "id", "the model's name at that vendor")
+    model = _model_id(reading, fields, block)
     base_url = fields.address("base_url") or ""
     key = _key_variable(reading, fields)
     return ModelChoice(Vendor(vendor), model, base_url, key) if vendor and model else None
+
+
+def _model_id(reading: Reading, fields: Fields, block: Block) -> str | None:
+    model, setting = fields.required(block.span, "id", MODEL_ID), fields.setting("id")
+    if model is None or setting is None or is_model_id(model):
+        return model
+    reading.wrong(setting.value.span, f"'id' is {MODEL_ID}")
+    return None
 
 
 def _key_variable(reading: Reading, fields: Fields) -> str:

@@ -129,7 +129,10 @@ def _rule(rule: Rule) -> list[str]:
 
 
 def _profile(profile: WrittenProfile) -> list[str]:
-    bounds = ("max_turns", "max_cost_usd", "max_wall_clock_s", "depth", "max_concurrent_subagents")
+    bounds = (
+        *("max_turns", "max_cost_usd", "max_wall_clock_s", "doom_loop_threshold"),
+        *("depth", "max_concurrent_subagents"),
+    )
     given: list[tuple[str, Json]] = [(name, getattr(profile, name)) for name in bounds]
     pairs = [("tools", written_value(list(profile.tools)))]
     pairs += [(name, written_value(value)) for name, value in given if value is not None]
