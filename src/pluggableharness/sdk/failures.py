@@ -7,7 +7,7 @@
     │   ├── PermissionDenied     it may not be done; never retried with more privilege
     │   ├── ExecutionFailed      it was tried and did not work
     │   ├── TimedOut             it took too long
-    │   └── ConcurrencyConflict  something else holds what it needs; retried alone
+    │   └── ConcurrencyConflict  something else holds what it needs
     ├── KernelUnavailable        a callback without a kernel to answer it
     └── Misuse                   for the author: the contract would have been broken
         ├── DeclarationError     found before the provider is served
@@ -88,7 +88,10 @@ class TimedOut(ToolFailure):
 
 
 class ConcurrencyConflict(ToolFailure):
-    """Something else holds what the call needs; the kernel tries it again alone."""
+    """Something else holds what the call needs, and nothing was done.
+
+    With `retryable` the kernel tries it again under the same lock, whatever the operation is.
+    """
 
     category = Category.CONCURRENCY_CONFLICT
 
