@@ -78,6 +78,22 @@ def test_in_plan_mode_nothing_that_changes_anything_is_offered(harness: Harness)
     assert (harness.project / "a.txt").read_text() == "old\n"
 
 
+@pytest.mark.req("K11", "K30", "K32")
+def test_a_session_in_plan_mode_says_so_when_it_begins_and_when_it_is_resumed(
+    harness: Harness,
+) -> None:
+    script, told = harness.script("messages: [{say: Seen.}]"), "plan mode: nothing is offered"
+    begun = harness.run("run", "--script", script, "--plan", "look")
+    session = harness.logs()[0].stem
+    words = ("run", "--resume", session, "--script", script, "go on")
+    again = harness.run(*words, "--plan")
+    for done in (begun, again):
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count(told) == 1
+    assert told not in harness.run(*words).stdout
+    assert harness.run("sessions", "replay", session).stdout.count(told) == 2
+
+
 @pytest.mark.req("K4", "K10")
 def test_without_anyone_to_ask_nothing_that_changes_anything_runs(harness: Harness) -> None:
     (harness.project / "a.txt").write_text("old\n")

@@ -33,6 +33,7 @@ _SPENT = (
     "What the session may spend is spent, and the model was not asked. Begin a new session, or "
     "raise the bound in agent.hcl and resume this one."
 )
+_ONLY_LOOKS = Notice("info", "plan mode: nothing is offered that changes anything")
 _GO_ON = "Your last message was interrupted. Go on from there."
 
 
@@ -139,6 +140,7 @@ class Session:
         started = SessionStarted(self.id, self.working_directory, model)
         await self.ports.frontend.hear(started)
         await self._warn()
+        await self._tell_mode()
         await self._ask_leave()
         await self._say(prompt)
 
@@ -204,9 +206,16 @@ class Session:
         """Tell what was amiss when the session was opened, once."""
         warnings, self.warnings = self.warnings, ()
         for warning in warnings:
-            notice = Notice("warning", warning)
-            self.record.notice(notice)
-            await self.ports.frontend.hear(notice)
+            await self._tell(Notice("warning", warning))
+
+    async def _tell_mode(self) -> None:
+        """Tell whoever begins or resumes the session that it only looks (K11)."""
+        if self.mode.plan:
+            await self._tell(_ONLY_LOOKS)
+
+    async def _tell(self, notice: Notice) -> None:
+        self.record.notice(notice)
+        await self.ports.frontend.hear(notice)
 
     async def _go_on(self, prompt: str) -> None:
         # Whether the model goes round in circles is judged anew: a person has looked at it.
@@ -226,6 +235,7 @@ class Session:
 
     async def _resume(self, before: RecordedSession, prompt: str | None) -> None:
         await self._file_resumed()
+        await self._tell_mode()
         for warning in before.warnings:
             await self.ports.frontend.hear(Notice("warning", warning))
         await self._ask_leave()
