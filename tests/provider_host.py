@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import grpc
 import grpc.aio
@@ -88,6 +88,18 @@ def _call_id(context: Any) -> str:
     return metadata.get("pluggableharness-call-id", "")
 
 
+class Declared(NamedTuple):
+    """An operation as its provider declares it, but for its words and the types of its fields."""
+
+    kind: tool_pb2.ToolKind
+    risk: tool_pb2.RiskClass
+    safe: bool
+    key_fields: list[str]
+    idempotent: bool
+    streaming: bool
+    required: list[str]
+
+
 @dataclass
 class Host:
     """A provider process and the stubs that reach it."""
@@ -113,6 +125,22 @@ class Host:
         last = (await self.events(tool, **arguments))[-1]
         assert last.HasField("result"), last
         return json_format.MessageToDict(last.result.payload)
+
+    async def declared(self) -> dict[str, Declared]:
+        """Ask for the declarations, and return what decides how calls may run, by name."""
+        schemas = (await self.tools.GetSchema(tool_pb2.GetSchemaRequest())).tools
+        return {
+            each.name: Declared(
+                each.kind,
+                each.risk,
+                each.concurrency.safe,
+                list(each.concurrency.key_fields),
+                each.idempotent,
+                each.streaming,
+                sorted(each.input_schema.required),
+            )
+            for each in schemas
+        }
 
     async def shut_down(self) -> int:
         """Ask the provider to stop, as go-plugin does, and return its exit code."""

@@ -32,30 +32,13 @@ async def terminal(
 
 @pytest.mark.req("C2", "C3", "C4")
 async def test_the_operations_are_declared_as_the_catalog_has_them(host: Host) -> None:
-    schemas = (await host.tools.GetSchema(tool_pb2.GetSchemaRequest())).tools
     resource, data_source = tool_pb2.TOOL_KIND_RESOURCE, tool_pb2.TOOL_KIND_DATA_SOURCE
     moderate, read_only = tool_pb2.RISK_CLASS_MODERATE, tool_pb2.RISK_CLASS_READ_ONLY
-    assert {
-        each.name: (
-            each.kind,
-            each.risk,
-            each.concurrency.safe,
-            list(each.concurrency.key_fields),
-            each.idempotent,
-            sorted(each.input_schema.required),
-        )
-        for each in schemas
-    } == {
-        "read_file": (data_source, read_only, True, [], True, ["path"]),
-        "write_file": (resource, moderate, True, ["path"], True, ["content", "path"]),
-        "edit_file": (
-            resource,
-            moderate,
-            True,
-            ["path"],
-            False,
-            ["new_str", "old_str", "path"],
-        ),
+    edited = ["new_str", "old_str", "path"]
+    assert await host.declared() == {
+        "read_file": (data_source, read_only, True, [], True, False, ["path"]),
+        "write_file": (resource, moderate, True, ["path"], True, False, ["content", "path"]),
+        "edit_file": (resource, moderate, True, ["path"], False, False, edited),
     }
 
 

@@ -33,29 +33,10 @@ async def events_of(
 
 @pytest.mark.req("C8", "C9")
 async def test_the_operations_are_declared_as_the_catalog_has_them(host: Host) -> None:
-    schemas = (await host.tools.GetSchema(tool_pb2.GetSchemaRequest())).tools
-    assert {
-        each.name: (
-            each.kind,
-            each.risk,
-            each.concurrency.safe,
-            list(each.concurrency.key_fields),
-            each.idempotent,
-            each.streaming,
-            sorted(each.input_schema.required),
-        )
-        for each in schemas
-    } == {
-        name: (
-            tool_pb2.TOOL_KIND_DATA_SOURCE,
-            tool_pb2.RISK_CLASS_READ_ONLY,
-            True,
-            [],
-            True,
-            name == "grep",
-            ["pattern"],
-        )
-        for name in ("glob", "grep")
+    data_source, read_only = tool_pb2.TOOL_KIND_DATA_SOURCE, tool_pb2.RISK_CLASS_READ_ONLY
+    assert await host.declared() == {
+        "glob": (data_source, read_only, True, [], True, False, ["pattern"]),
+        "grep": (data_source, read_only, True, [], True, True, ["pattern"]),
     }
 
 

@@ -35,26 +35,13 @@ async def last_event(host: Host, tool: str, **arguments: Any) -> tool_pb2.ToolEv
 
 @pytest.mark.req("C16", "C17", "C18")
 async def test_the_operations_are_declared_as_the_catalog_has_them(host: Host) -> None:
-    schemas = (await host.tools.GetSchema(tool_pb2.GetSchemaRequest())).tools
-    assert [
-        (
-            each.name,
-            each.kind,
-            each.risk,
-            each.concurrency.safe,
-            list(each.concurrency.key_fields),
-            each.idempotent,
-            sorted(each.input_schema.required),
-        )
-        for each in schemas
-    ] == [
-        ("web_fetch", tool_pb2.TOOL_KIND_DATA_SOURCE, tool_pb2.RISK_CLASS_READ_ONLY, True, [],
-         True, ["url"]),
-        ("web_search", tool_pb2.TOOL_KIND_DATA_SOURCE, tool_pb2.RISK_CLASS_READ_ONLY, True, [],
-         True, ["query"]),
-        ("http_request", tool_pb2.TOOL_KIND_RESOURCE, tool_pb2.RISK_CLASS_HIGH, True, ["url"],
-         False, ["method", "url"]),
-    ]  # fmt: skip
+    data_source, read_only = tool_pb2.TOOL_KIND_DATA_SOURCE, tool_pb2.RISK_CLASS_READ_ONLY
+    resource, high = tool_pb2.TOOL_KIND_RESOURCE, tool_pb2.RISK_CLASS_HIGH
+    assert await host.declared() == {
+        "web_fetch": (data_source, read_only, True, [], True, False, ["url"]),
+        "web_search": (data_source, read_only, True, [], True, False, ["query"]),
+        "http_request": (resource, high, True, ["url"], False, False, ["method", "url"]),
+    }
 
 
 @pytest.mark.req("C16")
