@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,18 @@ async def tool(tmp_path: Path) -> AsyncIterator[Tool]:
         yield tool
 
 
+@pytest.fixture
+def silent_stdin() -> Iterator[None]:
+    """Give this process a stdin that stays open and says nothing; pytest's own is empty."""
+    before, (reading, writing) = os.dup(0), os.pipe()
+    os.dup2(reading, 0)
+    yield
+    os.dup2(before, 0)
+    for descriptor in (before, reading, writing):
+        os.close(descriptor)
+
+
+@pytest.mark.usefixtures("silent_stdin")
 @pytest.mark.parametrize(
     ("command", "output"), [("cat", ""), ("python3", ""), ("read x; echo got=$x", "got=\n")]
 )

@@ -48,12 +48,14 @@ async def test_nothing_found_is_a_result(tool: Tool, folder: Path) -> None:
         (b"\xfe\xff" + "\nx needle\n".encode("utf-16-be"), 3, "x needle"),
         (b"needle\r\n", 1, "needle"),
         (b"x\tneedle", 3, "x\tneedle"),
+        (b"alpha\nbeta\rcarriage\ngamma needle\n", 7, "gamma needle"),
+        ("a\u2028b\nc\x0bd\x85e\nneedle\n".encode(), 1, "needle"),
     ],
 )
 async def test_text_is_shown_as_read_file_shows_it(
     tool: Tool, folder: Path, line: bytes, column: int, text: str
 ) -> None:
-    """Cases search-09, search-11, search-12, search-16: no byte spoils it, nothing is left over."""
+    """Cases search-09, -11, -12, -16 and filesystem-22: no byte spoils text, end or number."""
     put(folder, "odd.txt", line)
     put(folder, "ok.txt", "needle\n")
     odd, ok = await grepped(tool, "needle")

@@ -44,6 +44,18 @@ def test_a_mark_is_no_text_in_the_first_line_alone(number: int, text: bytes, sta
     assert at == start
 
 
+@pytest.mark.req("C9")
+def test_a_match_of_bytes_that_are_no_utf8_is_a_match_like_any() -> None:
+    """Case search-09: ripgrep gives it as bytes too, of which only the place counts."""
+    line = line_of(
+        b'{"type":"match","data":{"path":{"text":"a"},"lines":{"bytes":"Y2Fm6SBuZWVkbGUK"},'
+        b'"line_number":1,"absolute_offset":0,"submatches":[{"match":{"bytes":"6Q=="},'
+        b'"start":3,"end":4}]}}'
+    )
+    assert line is not None
+    assert bytes_of(line) == (b"caf\xe9 needle\n", 3)
+
+
 MESSAGES = (
     b'{"type":"begin","data":{"path":{"text":"{\\"type\\":\\"begin\\""}}}\n'
     b'{"type":"match","data":{"lines":{"text":"{\\"type\\":\\"match\\"\\n"}}}\n'

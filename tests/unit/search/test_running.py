@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 import tracemalloc
 from pathlib import Path
 from random import Random
@@ -91,6 +92,28 @@ async def test_others_have_their_turn_meanwhile(tool: Tool, folder: Path) -> Non
     async with asyncio.timeout(WAIT_S):
         await searching.cancel()
     ticking.cancel()
+
+
+@pytest.mark.req("C8", "C9", "P25")
+@pytest.mark.parametrize(("operation", "pattern"), [("glob", "*.txt"), ("grep", "needle")])
+async def test_a_walk_that_comes_to_no_end_is_given_up_at_once(
+    tool: Tool, folder: Path, operation: str, pattern: str
+) -> None:
+    """Case search-24: ripgrep waits for somebody to write what is to be ignored."""
+    put(folder, "a.txt")
+    os.mkfifo(folder / ".ignore")
+    running = tool.start(operation, pattern=pattern)
+    # A walk within the loop would end only when it is let go.
+    letting_go = threading.Timer(4 * WAIT_S, os.open, (folder / ".ignore", os.O_RDWR))
+    letting_go.start()
+    try:
+        async with asyncio.timeout(3 * WAIT_S):
+            while not ripgreps():
+                await asyncio.sleep(0)
+            assert (await running.cancel()).cancelled
+    finally:
+        letting_go.cancel()
+    assert ripgreps() == []
 
 
 @pytest.mark.req("C9", "P14")
