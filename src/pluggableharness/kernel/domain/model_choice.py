@@ -1,7 +1,17 @@
 """Which language model a session talks to (F10, K36)."""
 
+import re
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
+
+MODEL_ID: Final = (
+    "the vendor's name for the model, one word such as claude-sonnet-5-5, qwen3:8b or "
+    "meta-llama/Llama-3.3-70B"
+)
+"""What an id looks like, for whoever has written something else."""
+
+_ID: Final = re.compile(r"[@~./]*\w[\w.:/@~+=-]*")
 
 
 class Vendor(Enum):
@@ -11,6 +21,15 @@ class Vendor(Enum):
     OPENAI = "openai"
     GOOGLE = "google"
     COMPATIBLE = "openai-compatible"
+
+
+def is_model_id(text: str) -> bool:
+    """Whether a text can be the id of a model at any vendor.
+
+    Vendors have paths and tags with colons in theirs, services of one's own any letters; none
+    has a blank, a quote or a bracket.
+    """
+    return _ID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,14 @@ from dataclasses import dataclass, replace
 
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.message import ModelReply
-from pluggableharness.kernel.domain.model_choice import ModelChoice, Vendor
+from pluggableharness.kernel.domain.model_choice import (
+    MODEL_ID,
+    ModelChoice,
+    Vendor,
+    is_model_id,
+)
 from pluggableharness.kernel.domain.profile import Profile
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.models.answering import Answering, Asked, Candidate, Reach, TextHeard
 from pluggableharness.kernel.models.fault import FaultKind, ModelFault
 from pluggableharness.kernel.models.patience import PATIENT, Patience
@@ -55,10 +61,10 @@ def model_choice(written: str) -> ModelChoice:
     """The choice that PROVIDER:ID is. Raises UsageError."""
     provider, _, model = written.partition(":")
     vendor = next((one for one in Vendor if one.value == provider), None)
-    if vendor is None or not model:
+    if vendor is None or not is_model_id(model):
         raise UsageError(
-            f"{written}: name a model as PROVIDER:ID, where PROVIDER is one of {VENDORS}, such as "
-            "openai-compatible:qwen3"
+            f"{in_quotes(written)}: name a model as PROVIDER:ID, where PROVIDER is one "
+            f"of {VENDORS}, and ID is {MODEL_ID}"
         )
     return ModelChoice(vendor, model)
 
