@@ -3,6 +3,8 @@
 import asyncio
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -61,11 +63,9 @@ async def test_writers_of_one_new_file_by_two_names_take_turns(tool: Tool, folde
     assert (folder / "new").read_text() in ("new" * 1_000, "link" * 1_000)
 
 
-async def test_a_reader_sees_only_whole_versions(unguarded: Tool, folder: Path) -> None:
-    """Case concurrency-02: a file of a megabyte that grows and shrinks under its readers."""
-    versions = {("short " * 100 + "\n") * 500, ("longer line " * 100 + "\n") * 900}
-    path = folder / "f"
-    path.write_text(min(versions))
+@contextmanager
+def reading(path: Path) -> Iterator[set[str]]:
+    """Read a file over and over in a thread, from before the block begins; all that it held."""
     seen: set[str] = set()
     started, enough = threading.Event(), threading.Event()
 
@@ -78,12 +78,40 @@ async def test_a_reader_sees_only_whole_versions(unguarded: Tool, folder: Path) 
     reader.start()
     try:
         assert started.wait(10)
-        for version in [*versions] * 8:
-            assert (await unguarded("write_file", path="f", content=version)).error is None
+        yield seen
     finally:
         enough.set()
         reader.join(10)
+
+
+async def test_a_reader_sees_only_whole_versions(unguarded: Tool, folder: Path) -> None:
+    """Case concurrency-02: a file of a megabyte that grows and shrinks under its readers."""
+    versions = {("short " * 100 + "\n") * 500, ("longer line " * 100 + "\n") * 900}
+    path = folder / "f"
+    path.write_text(min(versions))
+    with reading(path) as seen:
+        for version in [*versions] * 8:
+            assert (await unguarded("write_file", path="f", content=version)).error is None
     assert seen <= versions
+
+
+async def test_of_parallel_edits_a_reader_sees_each_whole_or_not_at_all(
+    tool: Tool, folder: Path
+) -> None:
+    """Case concurrency-02: a file of a megabyte that edits lengthen and shorten by turns."""
+    path = folder / "f"
+    before = [f"<{number}>" + " text" * 20_000 for number in range(10)]
+    after = [f"[{number}]" + " more" * 30_000 * (number % 2) for number in range(10)]
+    path.write_text("\n".join(before))
+    with reading(path) as seen:
+        edits = zip(before, after, strict=True)
+        calls = [tool.start("edit_file", path="f", old_str=old, new_str=new) for old, new in edits]
+        for call in calls:
+            assert (await call).error is None
+    assert path.read_text().split("\n") == after
+    for version in seen:
+        lines = zip(version.split("\n"), before, after, strict=True)
+        assert all(line in (old, new) for line, old, new in lines)
 
 
 async def test_files_with_different_names_do_not_wait_for_each_other() -> None:
