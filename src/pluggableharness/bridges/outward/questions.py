@@ -20,8 +20,8 @@ class _Choice(StrEnum):
 
 
 _WIDTH: Final = 100
-_MOST_LINES: Final = 400
-"""Beyond that a preview is cut, and says so."""
+_END_LINES: Final = 200
+"""Of what is longer than two of them, so many lines are shown of either end."""
 
 _FIELDS: Final = {
     SchemaType.STRING: "string",
@@ -115,9 +115,9 @@ def _message(item: PlanItem, changed: str) -> str:
 
     call, verdict = item.call, item.verdict
     lines = [line.plain for line in item_lines(Drawing(Looks(), _WIDTH, whole=True), item)]
-    if len(lines) > _MOST_LINES:
-        hidden = len(lines) - _MOST_LINES
-        lines = [*lines[:_MOST_LINES], f"… and {hidden} more lines that are not shown here"]
+    hidden = len(lines) - 2 * _END_LINES
+    if hidden > 0:
+        lines[_END_LINES:-_END_LINES] = [f"… {hidden} lines that are not shown here …"]
     why = f"{verdict.decided_by}: {verdict.reason}" if verdict.reason else verdict.decided_by
     asker = f" for {' > '.join(call.context.path)}" if call.context.path else ""
     risk = call.operation.risk.value.replace("_", " ")
