@@ -268,6 +268,51 @@ async def test_no_more_children_run_at_once_than_the_parent_may_have(tmp_path: P
     assert most == 3
 
 
+@pytest.mark.req("K17", "K24")
+async def test_a_child_whose_caller_ended_before_it_is_cancelled_and_the_turn_waits_for_that(
+    tmp_path: Path, state: Path
+) -> None:
+    async def for_ever() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError("nobody wakes it")
+
+    child = Written([calls("nesting.look"), for_ever])
+    watching = Watching()
+    async with (
+        asyncio.timeout(LIMIT_S),
+        kernel(tmp_path, [Profile("child", EVERYTHING)], {"child": child}) as made,
+        made.session(Written([calls("nesting.leave", profile="child")]), watching) as session,
+    ):
+        end = await session.run("go")
+    assert end.status is SessionStatus.COMPLETED
+    assert results(session.history) == [Success({"text": "left it alone"})]
+    ends = [one for one in watching.heard if isinstance(one, CallEnded | FromChild)]
+    assert isinstance(ends[-1], CallEnded), "the caller's end is the last of it"
+    logs = sorted(state.glob("*.sqlite"))
+    assert [read_meta(log)["status"] for log in logs] == ["completed", "cancelled"]
+
+
+@pytest.mark.req("K20", "K23")
+@pytest.mark.parametrize(("own", "asked"), [(1.0, 5.0), (5.0, 1.0), (None, 1.0)])
+async def test_the_least_that_anyone_says_is_what_a_child_may_spend(
+    tmp_path: Path, own: float | None, asked: float
+) -> None:
+    busy = Written([calls("nesting.look")] * 9, cost_usd=0.4)
+    child = Profile("busy", EVERYTHING, Bounds(max_cost_usd=own, doom_loop=None))
+    watching = Watching()
+    async with (
+        asyncio.timeout(LIMIT_S),
+        kernel(tmp_path, [child], {"busy": busy}) as made,
+        made.session(
+            Written([calls("nesting.beside", profile="busy", cost=asked)]), watching
+        ) as session,
+    ):
+        end = await session.run("go")
+    assert end.status is SessionStatus.COMPLETED
+    assert ended(watching) == [SessionStatus.ERROR_MAX_BUDGET_USD]
+    assert len(busy.offered) == 4, "three turns, and the last words"
+
+
 @pytest.mark.req("K20", "K23")
 async def test_spend_counts_against_everyone_above_and_ends_who_is_below(
     tmp_path: Path, state: Path

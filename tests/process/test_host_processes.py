@@ -113,6 +113,26 @@ async def test_a_session_instance_has_a_process_for_each_session_and_ends_with_i
         assert isinstance(await host.run(session="b"), Success)
 
 
+@pytest.mark.req("P18", "P19")
+async def test_a_call_waits_for_the_lock_of_another_session_in_the_same_process() -> None:
+    started = asyncio.Event()
+
+    async def hear(event: object) -> None:
+        started.set()
+
+    async with hosted() as host, asyncio.timeout(LIMIT_S):
+        call = host.make("rogue.alone", ("progress", "in"), ("hang",), session="a")
+        holding = asyncio.create_task(host.invoke(call, hear))
+        await started.wait()
+        waiting = asyncio.create_task(host.run("rogue.run", session="b"))
+        while not host.providers._seats["rogue", None].locks._queue:
+            await asyncio.sleep(0)
+        assert not waiting.done()
+        holding.cancel()
+        await asyncio.wait([holding])
+        assert isinstance(await waiting, Success)
+
+
 @pytest.mark.req("F8")
 async def test_exclusive_calls_of_two_sessions_do_not_wait_for_each_other() -> None:
     started = asyncio.Event()

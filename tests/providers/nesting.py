@@ -1,10 +1,12 @@
 """A provider whose operations start child sessions, with and without a lock of its own."""
 
+import asyncio
 from dataclasses import dataclass
 
 from pluggableharness.sdk import Context, Provider
 
 provider = Provider("nesting")
+looked = asyncio.Event()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,19 @@ async def beside(
     return Said(end.final_message)
 
 
+@provider.resource(risk="low", safe=True)
+async def leave(ctx: Context[None], profile: str) -> Said:
+    """Answer as soon as the child has looked, and wait no longer for it."""
+    child = asyncio.create_task(ctx.run_session(profile, "go"))
+    child.add_done_callback(asyncio.Task.exception)
+    await looked.wait()
+    return Said("left it alone")
+
+
 @provider.data_source(safe=True)
 async def look(ctx: Context[None]) -> Said:
     """Answer at once."""
+    looked.set()
     return Said("seen")
 
 

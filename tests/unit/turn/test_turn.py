@@ -104,6 +104,33 @@ async def test_unknown_tools_and_bad_arguments_get_their_result_and_reach_no_pro
     assert record.kinds().count("refused") == 3
 
 
+@pytest.mark.req("P8")
+async def test_a_call_with_bad_arguments_is_put_to_no_hook_no_policy_and_no_preview() -> None:
+    asked: list[str] = []
+
+    class Watching:
+        async def run(self, payload: HookPayload) -> HookEnd:
+            if isinstance(payload, BeforeCall):
+                asked.append(f"hook {payload.call.tool_use_id}")
+            return HookEnd(payload)
+
+    def decide(call: Call) -> Verdict:
+        asked.append(f"policy {call.tool_use_id}")
+        return allow(call)
+
+    def preview(call: Call) -> None:
+        asked.append(f"preview {call.tool_use_id}")
+
+    bad, good = ProposedCall("bad", "toy.write", {"x": 5}), ProposedCall("good", "toy.write", {})
+    given, *_ = ports(
+        Message(Role.ASSISTANT, (bad, good)),
+        providers=FakeProviders(previews=preview),
+        decide=decide,
+    )
+    await run_turn(replace(given, hooks=Watching()), CONTEXT, [], OFFERED)
+    assert asked == ["hook good", "policy good", "preview good"]
+
+
 @pytest.mark.req("K1", "K13a")
 async def test_reads_written_after_a_resource_run_after_it_and_those_before_run_before() -> None:
     given, providers, *_ = ports(calls("read", "write", "read"))
