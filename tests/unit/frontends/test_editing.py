@@ -31,7 +31,7 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
         editor.chmod(0o700)
         (tmp_path / "tmp").mkdir()
         given = {"VISUAL": f"'{editor}'", "TMPDIR": str(tmp_path / "tmp"), **environment}
-        person = Person(COMMAND, program=EDIT_ONCE, **given)
+        person = Person(COMMAND, program=EDIT_ONCE, rows=40, **given)
         people.append(person)
         person.sees(PROMPT)
         person.types("e")
@@ -157,7 +157,6 @@ def test_the_interrupt_key_is_the_editors_while_it_runs(begin: Begin, tmp_path: 
         """
     )
     person.sees("open")
-    eventually(lambda: ignores(person.terminal.pid, signal.SIGINT), "the key is the editor's")
     person.types("\x03")
     person.sees('EDITED {"command": "interrupted"}')
     person.sees(PROMPT)
@@ -197,6 +196,39 @@ def test_an_editor_ends_with_the_question(begin: Begin, tmp_path: Path) -> None:
     eventually(lambda: not alive(pid), "the editor has ended")
     assert person.modes() == person.mode
     assert left_behind(tmp_path) == []
+
+
+@pytest.mark.req("K17", "K32")
+def test_all_that_an_editor_has_started_ends_with_the_question(
+    begin: Begin, tmp_path: Path
+) -> None:
+    """Behind a wrapper, where the editor itself needs a moment, and a part of it hears no TERM."""
+    person = begin(
+        """
+        sh -c 'trap "echo mine > kept; exit" TERM; echo $$ > new; mv new pid; sleep 300 & wait' &
+        sh -c 'trap "" TERM; echo $$ > young; mv young deaf; sleep 300' &
+        while ! test -e pid -a -e deaf; do sleep 0.01; done; echo open; wait
+        """
+    )
+    person.sees("open")
+    os.kill(person.terminal.pid, signal.SIGTERM)
+    person.sees("CANCELLED")
+    pids = [int((tmp_path / name).read_text()) for name in ("pid", "deaf")]
+    eventually(lambda: not any(map(alive, pids)), "both have ended")
+    assert (tmp_path / "kept").read_text() == "mine\n"
+
+
+@pytest.mark.req("K10")
+def test_an_editor_hears_the_keys_though_the_harness_ignores_them(
+    begin: Begin, tmp_path: Path
+) -> None:
+    begin(
+        "grep SigIgn /proc/$$/status > ignored; grep SigIgn /proc/$PPID/status > ours; echo > done"
+    )
+    eventually((tmp_path / "done").exists, "the editor has run")
+    its, ours = (int((tmp_path / name).read_text().split()[1], 16) for name in ("ignored", "ours"))
+    keys = 1 << signal.SIGINT - 1 | 1 << signal.SIGQUIT - 1
+    assert (its & (keys | 1 << signal.SIGPIPE - 1), ours & keys) == (0, keys)
 
 
 @pytest.mark.req("K10")
