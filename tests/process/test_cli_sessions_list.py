@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from process.harness import Harness, lines
 
+from pluggableharness.cli.slash_commands import recent
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, Text
 from pluggableharness.kernel.domain.session import BY_HAND, SessionEnd, SessionStatus
@@ -86,6 +87,20 @@ def test_calls_by_hand_and_sub_agents_are_no_sessions_that_somebody_began(
     assert ids(listed(harness, project, "--json", "--all")) == [own, sub, call, client]
     words = [line[30:39].strip() for line in listed(harness, project, "--all").splitlines()]
     assert words == ["completed", "completed", "by hand", "completed"]
+
+
+def test_a_conversation_offers_to_go_on_with_those_that_somebody_began_in_its_folder(
+    harness: Harness, folders: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(harness.state))
+    project, below, _ = folders
+    first, second = filed(harness, project, "Mend it"), filed(harness, project, "Test it")
+    filed(harness, project, "Read it", parent=first)
+    filed(harness, project, "harness call exec.bash", BY_HAND)
+    filed(harness, below, "Mend it here")
+    own = filed(harness, project, "Ask")
+    found = recent(str(project), besides=own)
+    assert [one.session_id for one in found] == [second, first]
 
 
 def test_where_there_is_nothing_to_list_it_says_what_there_is(

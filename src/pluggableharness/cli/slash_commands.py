@@ -197,11 +197,11 @@ def _other(given: str) -> GoOnWith:
 
 
 def recent(directory: str, *, besides: str = "") -> Sequence[Summary]:
-    """The latest sessions that a person started in a directory, the newest first."""
+    """The latest sessions that somebody began in a directory, the newest first."""
     found = [
         one
         for one in summaries(sessions_directory(os.environ))
-        if one.working_directory == directory and not one.parent and one.session_id != besides
+        if one.working_directory == directory and one.was_begun and one.session_id != besides
     ]
     return found[: -_LISTED - 1 : -1]
 

@@ -17,7 +17,7 @@ from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.reporting import reported
 from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.config.finding import find
-from pluggableharness.kernel.domain.session import BY_HAND, SessionStatus
+from pluggableharness.kernel.domain.session import SessionStatus
 from pluggableharness.kernel.frontends.text import shown
 from pluggableharness.kernel.store.index import Summary, summaries
 from pluggableharness.kernel.store.location import sessions_directory
@@ -60,8 +60,8 @@ def _root() -> str:
 
 
 def _begun_in(one: Summary, root: str) -> bool:
-    """Whether somebody began this session in the project: no call by hand, and no sub-agent."""
-    if one.model == BY_HAND or one.parent or not one.working_directory:
+    """Whether somebody began this session in the project."""
+    if not one.was_begun or not one.working_directory:
         return False
     return Path(_real(one.working_directory)).is_relative_to(root)
 
@@ -120,7 +120,7 @@ def _table(
 def _status(one: Summary) -> str:
     """How the session ended; that of a call by hand says nothing about its call."""
     ended = one.status == SessionStatus.COMPLETED.value
-    return "by hand" if ended and one.model == BY_HAND else one.status.replace("_", " ")
+    return "by hand" if ended and one.by_hand else one.status.replace("_", " ")
 
 
 def _where(one: Summary, root: str) -> str:

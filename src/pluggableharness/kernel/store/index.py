@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from pluggableharness.kernel.domain.session import BY_HAND
 from pluggableharness.kernel.regular import opened
 from pluggableharness.kernel.store import tables
 from pluggableharness.kernel.store.database import check_database
@@ -52,6 +53,16 @@ class Summary(msgspec.Struct, frozen=True, array_like=True):
     model: str = ""
     prompt: str = ""
     parent: str = ""
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether it is no more than a call that a person made by hand (K4)."""
+        return self.model == BY_HAND
+
+    @property
+    def was_begun(self) -> bool:
+        """Whether somebody began it as a session: no call by hand, and no sub-agent's."""
+        return not self.by_hand and not self.parent
 
 
 class _Known(msgspec.Struct, array_like=True):
