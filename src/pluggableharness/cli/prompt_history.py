@@ -2,10 +2,11 @@
 
 import json
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from pluggableharness.kernel.config.writing import replace_file
+from pluggableharness.kernel.regular import opened
 from pluggableharness.kernel.store.location import make_private, state_directory
 
 MOST_ENTRIES = 500
@@ -21,8 +22,8 @@ def history_path(environ: Mapping[str, str]) -> Path:
 def read_history(path: Path) -> list[str]:
     """The prompts, the oldest first; none when there is no such file or it is no such thing."""
     try:
-        with open(path, "rb", buffering=0, opener=_opened) as file:
-            data = file.read(_MOST_BYTES) or b""
+        with opened(path, os.O_NOFOLLOW) as file:
+            data = file.read(_MOST_BYTES)
     except OSError:
         return []
     prompts = [_prompt(line) for line in data.split(b"\n")]
@@ -38,27 +39,14 @@ def remember(path: Path, prompt: str) -> None:
     known = read_history(path)
     if len(prompt) > _LONGEST or known[-1:] == [prompt]:
         return
-    lines = [json.dumps(one).encode() for one in [*known, prompt][-MOST_ENTRIES:]]
+    lines = [json.dumps(one) for one in [*known, prompt][-MOST_ENTRIES:]]
     while sum(map(len, lines)) + len(lines) > _MOST_BYTES:
         del lines[0]
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         make_private(path.parent)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(temporary, flags, 0o600), "wb") as file:
-            file.write(b"".join(line + b"\n" for line in lines))
-        temporary.replace(path)
+        replace_file(path, "".join(f"{line}\n" for line in lines))
     except OSError:
-        temporary.unlink(missing_ok=True)
-
-
-def _opened(path: str, flags: int) -> int:
-    """Open a plain file; anything else could make us wait, or be somebody else's."""
-    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(f"{path} is no plain file")
-    return descriptor
+        pass
 
 
 def _prompt(line: bytes) -> str | None:
