@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -97,6 +98,26 @@ async def test_a_provider_that_declares_something_else_after_a_restart_is_refuse
         with pytest.raises(ProviderLoadError, match="declares other operations"):
             await host.run()
     assert processes_with(MINE) == []
+
+
+@pytest.mark.req("K15")
+async def test_a_provider_that_could_not_be_started_again_is_started_once_it_can_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Case plugin-process-01: a failed start leaves neither a process nor half a state."""
+    monkeypatch.setattr(seat, "_FIRST_PAUSE_S", 0.0)
+    mute = tmp_path / "mute"
+    stuck = f"[ -e {mute} ] && {{ echo hello; exec sleep {seconds(1019)}; }}"
+    script = f"{stuck}; exec {shlex.join(rogue().command)}"
+    async with hosted(ProviderSpec("rogue", ("sh", "-c", script))) as host:
+        mute.touch()
+        await host.run("rogue.run", ("exit", 1))
+        for _ in range(3):
+            with pytest.raises(ProviderLoadError, match="no handshake"):
+                await host.run()
+            assert processes_with(seconds(1019)) == []
+        mute.unlink()
+        assert isinstance(await host.run(), Success)
 
 
 @pytest.mark.req("F8", "P18")
