@@ -73,7 +73,11 @@ def test_exit_code_and_json_say_how_it_went(harness: Harness) -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (["/nowhere/at/all"], "harness: check: /nowhere/at/all: cannot be started"),
+        (
+            ["/nowhere/at/all"],
+            "harness: check: /nowhere/at/all: cannot be started: No such file or directory: "
+            "/nowhere/at/all",
+        ),
         (["sh", "-c", "echo hello; sleep 100"], "no handshake"),
         ([sys.executable, "-c", "print('1|9|unix|/x|grpc|')"], "protocol '9'"),
         ([], "name an executable"),

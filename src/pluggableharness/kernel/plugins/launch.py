@@ -95,9 +95,12 @@ async def _start(spec: ProviderSpec, place: PrivateDirectory, first_line: FirstL
         )
     except BaseException as error:
         place.remove()
-        if isinstance(error, (OSError, ValueError, guard.GuardLost)):
+        if isinstance(error, OSError):
             hint = ": is it executable? chmod +x" if isinstance(error, PermissionError) else ""
-            raise StartFailed(f"cannot be started: {error}{hint}") from error
+            why = f"{error.strerror}: {error.filename}{hint}"
+            raise StartFailed(f"cannot be started: {why}") from error
+        if isinstance(error, (ValueError, guard.GuardLost)):
+            raise StartFailed(f"cannot be started: {error}") from error
         raise
     secrets = tuple(x for x in spec.environment.values() if len(x) >= _SECRET_LENGTH)
     assert process.stdout is not None
