@@ -78,9 +78,10 @@ async def test_lines_that_happen_to_be_utf8_in_a_latin1_file_are_shown_as_such(
 
 
 async def test_anchors_see_the_line_and_not_its_mark_or_end(tool: Tool, folder: Path) -> None:
-    """Cases search-11, search-15."""
-    put(folder, "bom.txt", b"\xef\xbb\xbfneedle\r\n")
-    assert len(await grepped(tool, "^needle$")) == 1
+    """Cases search-11, search-15 and search-16, here for the lines around."""
+    put(folder, "bom.txt", b"\xef\xbb\xbfneedle\r\nnext\r\n")
+    [match] = await grepped(tool, "^needle$", after=1)
+    assert match["after"] == ["next"]
 
 
 async def test_patterns_over_lines_need_the_switch(tool: Tool, folder: Path) -> None:
