@@ -1,6 +1,7 @@
 """`harness call` for people and pipes."""
 
 import io
+import json
 import os
 import pty
 import subprocess
@@ -196,6 +197,39 @@ async def test_errors_go_to_standard_error_with_their_category() -> None:
     assert err.decode() == (
         'exec.bash: not_found: a.py: no such file\n{\n  "near": [\n    "b.py"\n  ]\n}\n'
     )
+
+
+@pytest.mark.req("P16", "P8")
+@pytest.mark.parametrize(
+    ("message", "details", "left"),
+    [
+        (
+            '- start_line: expected a number, got the string "x"',
+            {
+                "violations": [
+                    {"path": "start_line", "expected": "a number", "got": 'the string "x"'}
+                ]
+            },
+            None,
+        ),
+        ("Denied by rule r: no", {"decided_by": "rule r"}, None),
+        ("it is there 3 times, on lines 1, 20", {"count": 3.0, "lines": [1, 20]}, None),
+        ("it is there 13 times, on line 20", {"count": 3, "lines": [20]}, {"count": 3}),
+        ("stopped after 5 s", {"output": "early\n", "truncated": False}, ...),
+    ],
+)
+async def test_what_an_error_says_in_words_is_not_said_again_in_its_details(
+    message: str, details: JsonObject, left: object
+) -> None:
+    _, err = await Piped().hears(
+        CallEnded(RUN, Failure(ErrorCategory.UNKNOWN, message, details=details))
+    )
+    _, _, told = err.decode().partition(message + "\n")
+    shown = json.loads(told) if told else None
+    assert shown == (details if left is ... else left)
+
+
+async def test_a_call_that_was_refused_is_an_error_by_its_name() -> None:
     refused = RefusedCall("c", "u", "exec.bsh", {}, Failure(ErrorCategory.NOT_FOUND, "no such"))
     assert (await Piped().hears(CallRefused("t", refused)))[1] == b"exec.bsh: not_found: no such\n"
 

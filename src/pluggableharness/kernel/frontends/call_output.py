@@ -5,8 +5,9 @@ terminal gets safe text and drawings, anything else the bytes and texts as they 
 here imports rich before there is something to draw: a call in a pipeline must start at once.
 """
 
+import re
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TextIO
 
 from pluggableharness.kernel.domain.call import Call
@@ -21,8 +22,8 @@ from pluggableharness.kernel.domain.outcome import (
 )
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.domain.render import RenderNode
-from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.frontends.json_values import pretty
+from pluggableharness.kernel.domain.values import Json, JsonObject
+from pluggableharness.kernel.frontends.json_values import compact, pretty
 from pluggableharness.kernel.frontends.outlet import Outlet
 from pluggableharness.kernel.frontends.payloads import as_lines, as_node, in_order, main_field
 from pluggableharness.kernel.frontends.text import LiveOutput, live, nameable, shown
@@ -136,8 +137,9 @@ class CallOutput:
 
     def _error(self, name: str, failure: Failure) -> None:
         self._tell(f"{name}: {failure.category.value}: {failure.message}")
-        if failure.details:
-            self._tell(cut(pretty(failure.details), _MOST_DETAILS, " ..."))
+        details = _beyond(failure.message, failure.details or {})
+        if details:
+            self._tell(cut(pretty(details), _MOST_DETAILS, " ..."))
 
     def _tell(self, text: str) -> None:
         self._err.write(live(text, self._err.encoding) + "\n")
@@ -156,6 +158,33 @@ def _draw(node: RenderNode, outlet: Outlet, *, numbered: bool = False) -> None:
     screen = Screen(outlet)
     drawing = Drawing(screen.looks, screen.width, whole=True, with_numbers=numbered)
     screen.lines([*drawing.node(node), *drawing.notes()])
+
+
+def _beyond(message: str, details: JsonObject) -> JsonObject:
+    """The details that a message does not say itself; for programs they are there in any case."""
+    return {
+        name: value
+        for name, value in details.items()
+        if not all(_says(message, leaf) for leaf in _leaves(value))
+    }
+
+
+def _says(message: str, leaf: Json) -> bool:
+    """Whether a text stands in a message as it is, or a number as a word of it."""
+    if isinstance(leaf, str):
+        return leaf in message
+    return re.search(rf"(?<!\w){re.escape(compact(leaf))}(?!\w)", message) is not None
+
+
+def _leaves(value: Json) -> Iterator[Json]:
+    if isinstance(value, Mapping):
+        for one in value.values():
+            yield from _leaves(one)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for one in value:
+            yield from _leaves(one)
+    else:
+        yield value
 
 
 class _Stream:
