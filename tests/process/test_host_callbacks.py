@@ -88,6 +88,15 @@ async def test_an_event_of_no_kind_is_refused(host: Host) -> None:
     assert (await ask(host, "Emit", emission(kind=99)))["code"] == "INVALID_ARGUMENT"
 
 
+@pytest.mark.req("K28", "K30")
+async def test_nobody_files_a_call_but_the_kernel_that_makes_it(host: Host) -> None:
+    """Its row would be one of the call's own, and a resume would make the call that it tells of."""
+    call = event_pb2.ToolCallEvent(call=tool_pb2.ToolCall(id="call-1", tool_name="run"))
+    forged = emission(kind=kernel_pb2.EVENT_KIND_TOOL_CALL, payload=call.SerializeToString())
+    assert (await ask(host, "Emit", forged))["code"] == "INVALID_ARGUMENT"
+    assert host.filed == []
+
+
 @pytest.mark.req("P26")
 @pytest.mark.parametrize(
     ("outcome", "code"),

@@ -46,6 +46,7 @@ from pluggableharness.kernel.store.reading import read_events, verify
 from pluggableharness.kernel.store.session_record import SessionLog
 from pluggableharness.kernel.store.story import story
 from pluggableharness.kernel.turn.ports import TextHeard
+from pluggableharness.wire import kernel_pb2
 
 READ = operation("read")
 WRITE = operation("write", Kind.RESOURCE)
@@ -199,6 +200,29 @@ async def test_a_result_of_no_call_is_left_out_with_a_warning(tmp_path: Path) ->
     assert (end.status, results(session.history)) == (SessionStatus.COMPLETED, [])
     assert len(before.warnings) == 1
     assert Notice("warning", before.warnings[0]) in frontend.heard
+
+
+@pytest.mark.req("K28", "K30")
+async def test_what_a_provider_emits_is_told_by_neither_history_nor_replay(tmp_path: Path) -> None:
+    said = (calls("read"), says("done"))
+    log = EventLog.create(tmp_path / "logs", SESSION)
+
+    async def emitting(call: Call) -> Outcome:
+        for kind in kernel_pb2.EventKind.keys()[1:]:
+            if "TOOL" not in kind:  # those are refused, or not filed as they come
+                emitted = EventKind(kind.removeprefix("EVENT_KIND_").lower())
+                log.append(emitted, b"\xff", schema_version="event.v1", producer=TOY)
+        return Success({"did": "read"})
+
+    session = bound(log, *said, providers=FakeProviders(emitting))
+    await session.run("go")
+    await log.close()
+    assert list(read_session(log.path).history) == session.history
+    told = [type(piece.piece).__name__ for piece in story(read_events(log.path))]
+    assert told == [
+        *("SessionStarted", "Prompted", "MessageArrived", "CallStarted", "CallEnded"),
+        *("MessageArrived", "SessionEnded"),
+    ]
 
 
 @pytest.mark.req("K30")

@@ -111,6 +111,9 @@ class Callbacks:
             raise _Refused("INVALID_ARGUMENT", f"Emit of a kind that is none: {request.kind}")
         if kind is EventKind.TOOL_RESULT:
             return self._take_report(request)
+        if kind is EventKind.TOOL_CALL:
+            # The rows of a call carry its provider as their producer: no other may look like them.
+            raise _Refused("INVALID_ARGUMENT", "a call is filed by the kernel, which makes it")
         event = await self._file(
             request.session_id, self.producer, kind, request.schema_version, request.payload
         )

@@ -89,9 +89,9 @@ class Stretch:
 def stretches(events: Iterable[Event]) -> Iterator[Stretch]:
     """Every message in order, with all rows about its calls.
 
-    A provider may emit rows of the same kinds as the kernel's, about anything. Only those
-    about calls that were sent to it count, and of those it could have said the same by
-    answering. Raises ValueError for rows that the kernel did not write.
+    A provider may emit rows of the same kinds as the kernel's, about anything, but for those
+    of calls: these are the kernel's own, whoever is their producer. Raises ValueError for rows
+    that the kernel did not write.
     """
     going: list[Stretch] = []
     for event in events:
