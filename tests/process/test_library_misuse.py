@@ -1,6 +1,7 @@
 """A kernel that is used as it is not meant to be: clear ends, and nothing left running (K34)."""
 
 import asyncio
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,55 @@ async def test_a_kernel_is_of_no_use_after_its_block(setup: ph.Setup) -> None:
         with pytest.raises(ph.UsageError, match="the kernel is closed"):
             await use
     assert not kernel._processes._seats
+
+
+async def elsewhere(use: Awaitable[Any]) -> None:
+    """Use something of a kernel in another thread's event loop, where it says so at once."""
+
+    async def used() -> None:
+        await use
+
+    def in_a_thread() -> None:
+        with pytest.raises(ph.UsageError, match=r"not the one .* asyncio.run_coroutine_threadsafe"):
+            asyncio.run(asyncio.wait_for(used(), 30))
+
+    await asyncio.to_thread(in_a_thread)
+
+
+@pytest.mark.req("K34", "K16")
+async def test_another_threads_loop_is_refused_at_the_call_and_harms_nothing(
+    setup: ph.Setup, tmp_path: Path
+) -> None:
+    played = tmp_path / "play.yaml"
+    played.write_text("messages:\n  - say: Done.\n")
+    true = {"command": "true"}
+    async with ph.opened(setup) as kernel:
+        everything: list[Awaitable[Any]] = [
+            kernel.operations(),
+            kernel.preview("exec.bash", true),
+            kernel.explain("exec.bash", true),
+            kernel.call("exec.bash", true, ph.answering()),
+            kernel.calls("me", ph.answering()).__aenter__(),
+            kernel.session(ph.script(played), ph.answering()).__aenter__(),
+        ]
+        for use in everything:
+            await elsewhere(use)
+        assert not kernel._processes._seats
+        allow = ph.answering(lambda item: ph.Answer(True))
+        async with kernel.calls("me", allow) as calls:
+            await elsewhere(calls.call("exec.bash", true))
+            loop = asyncio.get_running_loop()
+
+            def as_told() -> ph.Outcome:
+                call = calls.call("exec.bash", true)
+                return asyncio.run_coroutine_threadsafe(call, loop).result(30)
+
+            assert isinstance(await asyncio.to_thread(as_told), ph.Success)
+        async with kernel.session(ph.script(played), ph.answering()) as session:
+            await elsewhere(session.run("go"))
+            await elsewhere(session.stop())
+            end = await session.run("go")
+    assert end.final_text == "Done."
 
 
 @pytest.mark.req("K34", "P8")

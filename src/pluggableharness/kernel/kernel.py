@@ -41,6 +41,7 @@ from pluggableharness.kernel.session.approvals import SessionPolicy
 from pluggableharness.kernel.session.children import Family, Member
 from pluggableharness.kernel.session.hooks import SessionHooks, told_apart
 from pluggableharness.kernel.session.instructing import Instructing
+from pluggableharness.kernel.session.loop import OneLoop
 from pluggableharness.kernel.session.outside import Elsewhere, OutsideCalls
 from pluggableharness.kernel.session.relay import OneByOne
 from pluggableharness.kernel.session.session import Mode, Session
@@ -70,6 +71,7 @@ class Kernel:
         self._judging = Judging(setup, self._charge_review)
         self._logs: dict[str, EventLog] = {}
         self._stopping = Stopping()
+        self._loop = OneLoop()
         self._closed = False
         collector = setup.telemetry
         self._traces = Traces(
@@ -88,7 +90,7 @@ class Kernel:
 
         A provider that did not load, or was not admitted, is left out and in `absent` (P2, F4).
         Raises ProviderUnavailable with all reasons when none is left, what `admit` raises, and
-        UsageError when the kernel has been closed.
+        UsageError when the kernel has been closed or lives in another event loop.
         """
         return await self._declared(lambda provider: True)
 
@@ -96,6 +98,7 @@ class Kernel:
         """As `operations`, of the providers that are needed alone (K15)."""
         if self._closed:
             raise UsageError("the kernel is closed: its `async with` block is over; open another")
+        self._loop.check()
         declared = await self._processes.operations(self._setup.admit, needed)
         off = {f"{spec.name}.{name}" for spec in self._setup.providers for name in spec.disabled}
         return tuple(one for one in declared if one.full_name not in off)
@@ -298,6 +301,7 @@ class Kernel:
 
     async def drawn(self, call: Call, success: Success) -> RenderNode | None:
         """What a call's result looks like; None when its provider does not say (P30)."""
+        self._loop.check()
         payload = outcome_payload(call.id, success)
         return await self._processes.render(call.operation.provider, payload, EVENT_V1)
 

@@ -110,8 +110,9 @@ class OutsideCalls:
 
         `tool_use_id` is what the caller knows it by, unique within the session; "" for one that
         is made up. Cancelling the caller cancels the call, which then ends in order, with its
-        report. Raises RecordFailed.
+        report. Raises RecordFailed, and UsageError in another event loop than the session's.
         """
+        self._session.loop.check()
         if self._over:
             return _OVER
         task = asyncio.ensure_future(

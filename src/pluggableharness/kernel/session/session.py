@@ -1,8 +1,9 @@
 """A session's life: start, turns until the work is done, and an end that is always filed."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import CallContext
@@ -17,6 +18,7 @@ from pluggableharness.kernel.domain.outcome import Success
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.planning.ends import Stop, due_end
+from pluggableharness.kernel.session.loop import OneLoop
 from pluggableharness.kernel.session.past import Past
 from pluggableharness.kernel.session.ports import SessionRecord
 from pluggableharness.kernel.session.spending import Charged, Spending
@@ -66,6 +68,7 @@ class Session:
     mode: Mode = field(default_factory=Mode)
     warnings: Sequence[str] = ()
 
+    loop: OneLoop = field(init=False, default_factory=OneLoop)
     _past: Past = field(init=False)
     _bounded: SessionStatus | None = field(init=False, default=None)
     _runner: "asyncio.Task[object] | None" = field(init=False, default=None)
@@ -81,9 +84,9 @@ class Session:
 
         A cancelled session ends as such in its record, and the CancelledError goes on up.
         Raises RecordFailed when the log can no longer be written, and UsageError when the
-        session runs already.
+        session runs already or lives in another event loop.
         """
-        return await self._to_an_end(self.start(prompt))
+        return await self._to_an_end(partial(self.start, prompt))
 
     async def resume(self, before: RecordedSession, prompt: str | None = None) -> SessionEnd:
         """Go on where the record ends, with a new prompt or without one (K30); else as `run`.
@@ -91,7 +94,7 @@ class Session:
         The calls that `before` left open are settled first (K27). Budgets go on as they were
         spent; whether the model goes round in circles is judged from here on.
         """
-        return await self._to_an_end(self._resume(before, prompt))
+        return await self._to_an_end(partial(self._resume, before, prompt))
 
     async def go_on(self, prompt: str) -> SessionEnd:
         """Go on from the end that was reached last with a further prompt; else as `run`.
@@ -99,11 +102,12 @@ class Session:
         In the record this is a resume, and it reads and counts as one does, but for the turns:
         a person is there again, and each prompt may take as many as the bound says (K20).
         """
-        return await self._to_an_end(self._go_on(prompt))
+        return await self._to_an_end(partial(self._go_on, prompt))
 
     async def stop(self) -> None:
         """Let what runs end as cancelled, in order, and return when it has; whoever ran it is
-        given that end, and no CancelledError."""
+        given that end, and no CancelledError. Raises UsageError in another event loop."""
+        self.loop.check()
         runner = self._runner
         if runner is None or runner is asyncio.current_task():
             return
@@ -160,9 +164,9 @@ class Session:
     def _nothing_past(self) -> Past:
         return Past({one.full_name for one in self.offered if one.kind is Kind.INTERACTIVE})
 
-    async def _to_an_end(self, opening: Coroutine[None, None, None]) -> SessionEnd:
+    async def _to_an_end(self, opening: Callable[[], Awaitable[None]]) -> SessionEnd:
+        self.loop.check()
         if self._runner is not None:
-            opening.close()
             raise UsageError(
                 f"session {self.id} runs already; wait for its end, or open another session"
             )
@@ -177,9 +181,9 @@ class Session:
             self._runner = None
             self._idle.set()
 
-    async def _ended(self, opening: Coroutine[None, None, None]) -> SessionEnd:
+    async def _ended(self, opening: Callable[[], Awaitable[None]]) -> SessionEnd:
         try:
-            await opening
+            await opening()
             return await self._turns()
         except asyncio.CancelledError:
             end = await self.finish(SessionStatus.CANCELLED, "interrupted")
