@@ -1,11 +1,15 @@
 """A question as a client of `harness mcp` gets it: exact, and nothing hidden without a word."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from mcp_types import ElicitRequestFormParams
 from unit.frontends.fakes import BASH, EDIT, call, item
 
 from pluggableharness.bridges.outward.questions import question
-from pluggableharness.kernel.domain.plan import PlanItem
+from pluggableharness.kernel.domain.call import CallContext
+from pluggableharness.kernel.domain.plan import PlanItem, Scope
 
 pytestmark = pytest.mark.req("K35", "K10")
 
@@ -29,6 +33,17 @@ def test_what_is_approved_shows_every_character(text: str, seen: str) -> None:
     told = message(item(call(BASH, command=text)), f"it became {text}")
     assert f"│ command  {seen}" in told.splitlines()
     assert all(line.isprintable() for line in told.splitlines())
+
+
+def test_what_an_answer_would_cover_and_who_asks_show_every_character_too() -> None:
+    """Case policy-and-schema-13."""
+    below = replace(call(BASH, command="ls"), context=CallContext("s", "t", "/work", ("a\x1b[2K",)))
+    asked = replace(item(below), scopes=(Scope("ls \u202e", "x", "policy"),))
+    params = question(asked, "").params
+    assert isinstance(params, ElicitRequestFormParams)
+    decision: Any = params.requested_schema["properties"]
+    assert decision["decision"]["description"].endswith('covers: "ls \\u202e"')
+    assert r'Allow exec.bash for "a\x1b[2K"?' in params.message
 
 
 def test_a_line_of_a_path_cannot_pose_as_a_line_of_the_question() -> None:

@@ -33,7 +33,8 @@ _FIELDS: Final = {
 def question(item: PlanItem, changed: str) -> ElicitRequest:
     """A plan item as a form: what would be shown at a terminal, and what may be answered."""
     choices = [one.value for one in _Choice if one is not _Choice.FOR_SESSION or item.scopes]
-    held = f" '{_Choice.FOR_SESSION}' covers: {item.scopes[0].covers}" if item.scopes else ""
+    covers = shown(item.scopes[0].covers) if item.scopes else ""
+    held = f" '{_Choice.FOR_SESSION}' covers: {covers}" if covers else ""
     return _form(
         _message(item, changed),
         {
@@ -119,7 +120,7 @@ def _message(item: PlanItem, changed: str) -> str:
     if hidden > 0:
         lines[_END_LINES:-_END_LINES] = [f"… {hidden} lines that are not shown here …"]
     why = f"{verdict.decided_by}: {verdict.reason}" if verdict.reason else verdict.decided_by
-    asker = f" for {' > '.join(call.context.path)}" if call.context.path else ""
+    asker = f" for {shown(' > '.join(call.context.path))}" if call.context.path else ""
     risk = call.operation.risk.value.replace("_", " ")
     return "\n".join(
         [
