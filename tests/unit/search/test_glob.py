@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.search.trees import NOTHING_SKIPPED, globbed, put, refusal
+from unit.search.trees import NOTHING_SKIPPED, globbed, grepped, put, refusal
 
 from pluggableharness.providers.filesystem.provider import provider as filesystem
 from pluggableharness.providers.search.provider import provider
@@ -148,6 +148,8 @@ async def test_an_absolute_pattern_is_found_beneath_the_root(tool: Tool, folder:
     assert await globbed(tool, f"{folder}/*.txt") == [f"{folder}/a.txt"]
     assert await globbed(tool, f"{folder}/**/b.txt") == [f"{folder}/sub/b.txt"]
     assert await globbed(tool, "*.txt", path=f"{folder}/sub") == [f"{folder}/sub/b.txt"]
+    [match] = await grepped(tool, "needle", glob=f"{folder}/*.txt")
+    assert match["path"] == f"{folder}/a.txt"
 
 
 HOSTILE = [
