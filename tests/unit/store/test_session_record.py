@@ -12,12 +12,13 @@ from unit.turn.doubles import CONTEXT, FakeFrontend, FakeProviders, calls, opera
 from pluggableharness.kernel.codec.record import read_apply, read_call, read_outcome, read_plan
 from pluggableharness.kernel.codec.record_facts import read_decision, read_facts
 from pluggableharness.kernel.codec.record_messages import read_message
-from pluggableharness.kernel.domain.call import Call
+from pluggableharness.kernel.domain.call import Call, ProposedCall
 from pluggableharness.kernel.domain.event import Event
-from pluggableharness.kernel.domain.message import Message, Usage
+from pluggableharness.kernel.domain.message import Message, Role, Usage
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
 from pluggableharness.kernel.domain.render import TextNode
+from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.session.ports import SessionRecord
 from pluggableharness.kernel.session.session import Session
@@ -91,6 +92,39 @@ async def test_a_session_can_be_read_back_from_its_log(
     assert applied.outcome == Success({"did": "write"})
     assert read_facts(events[-1].payload)["status"] == "completed"
     assert read_meta(log.path)["status"] == "completed"
+    assert verify(log.path, record.head).ok
+
+
+HOSTILE: tuple[JsonObject | str, ...] = (
+    *('{"x": "1"', "", "null", "[]", '"x"', '{"x":"1","x":"2"}', '\ufeff{"x":"1"}', '{"x":"1",}'),
+    *('{"x": NaN}', '{"x": 1e999}', '{"x": "\\ud800"}', '{"x": ' + "9" * 5000 + "}"),
+    *("[" * 100_000 + "]" * 100_000, '{"x":' * 100_000 + "1" + "}" * 100_000),
+    *({"x": "\ud800"}, {"\ud800": 1}, {"x": float("nan")}, {"x": float("inf")}, {"x": 2**63}),
+)
+
+
+@pytest.mark.req("P8", "K27")
+async def test_whatever_a_model_writes_as_arguments_is_refused_recorded_and_the_session_goes_on(
+    log: EventLog, record: SessionRecord
+) -> None:
+    """Cases policy-and-schema-17, -20 and -21, exec-15 and session-log-06, through a session."""
+    proposed = [
+        ProposedCall(f"use-{number}", "toy.write", arguments)
+        for number, arguments in enumerate(HOSTILE)
+    ]
+    providers = FakeProviders()
+    said = Message(Role.ASSISTANT, tuple(proposed))
+    run = await session(record, said, says("done"), providers=providers)
+    assert run.history[-1].text == "done"
+    assert providers.trace == []
+    events = list(read_events(log.path))
+    ends = [read_outcome(event.payload).outcome for event in events if event.kind == "tool_result"]
+    categories = [end.category for end in ends if isinstance(end, Failure)]
+    assert categories == [ErrorCategory.INVALID_ARGUMENTS] * len(HOSTILE)
+    recorded = [read_message(event.payload) for event in events if event.kind == "message"][1]
+    kept = [call.arguments for call in recorded.reply.message.calls]
+    texts = [one for one in HOSTILE if isinstance(one, str)]
+    assert kept[: len(texts)] == texts
     assert verify(log.path, record.head).ok
 
 
