@@ -216,6 +216,39 @@ async def test_a_child_is_offered_its_profiles_tools_and_no_spawning_at_depth_0(
     assert bare.offered == [[]], "a profile without tools has none"
 
 
+@pytest.mark.req("K23")
+async def test_tools_are_narrowed_for_a_child_and_for_all_below_it(tmp_path: Path) -> None:
+    middle = Written([calls("nesting.beside", profile="leaf"), says("middle")])
+    leaf = Written([says("leaf")])
+    both = ("nesting.beside", "other.look")
+    profiles = [Profile("middle", both, depth=1), Profile("leaf", both, depth=1)]
+    async with (
+        asyncio.timeout(LIMIT_S),
+        kernel(
+            tmp_path,
+            profiles,
+            {"middle": middle, "leaf": leaf},
+            providers=(spec(), spec("other")),
+        ) as made,
+        made.session(
+            Written([calls("nesting.beside", profile="middle", providers=["nesting"])]), Watching()
+        ) as session,
+    ):
+        await session.run("go")
+    assert middle.offered[0] == leaf.offered[0] == ["nesting.beside"]
+
+
+@pytest.mark.req("K23", "C20")
+async def test_narrowing_to_what_the_profile_has_not_is_an_error_that_says_what_it_has(
+    tmp_path: Path,
+) -> None:
+    root = calls("nesting.beside", profile="child", providers=["exec", "nesting"])
+    (outcome,) = await outcomes(tmp_path, root, Profile("child", EVERYTHING), child=Written([]))
+    assert failure(outcome).category is ErrorCategory.INVALID_ARGUMENTS
+    assert "no tools of 'exec'" in failure(outcome).message
+    assert "some of: nesting" in failure(outcome).message
+
+
 @pytest.mark.req("K22")
 async def test_an_unknown_profile_is_an_error_that_names_those_that_there_are(
     tmp_path: Path,

@@ -30,10 +30,16 @@ async def hurried(ctx: Context[None], profile: str) -> Said:
 
 @provider.resource(risk="low", safe=True)
 async def beside(
-    ctx: Context[None], profile: str, depth: int | None = None, cost: float | None = None
+    ctx: Context[None],
+    profile: str,
+    depth: int | None = None,
+    cost: float | None = None,
+    providers: tuple[str, ...] = (),
 ) -> Said:
     """Run a child beside other calls."""
-    end = await ctx.run_session(profile, "go", max_depth=depth, max_cost_usd=cost)
+    end = await ctx.run_session(
+        profile, "go", providers=providers, max_depth=depth, max_cost_usd=cost
+    )
     return Said(end.final_message)
 
 

@@ -38,7 +38,7 @@ class Member:
 
     `frontend` is the root's, seen from here; `depth` is how many levels may follow below;
     `ancestors` are the calls that wait for this session to end (P23). `providers`, if any,
-    narrow the profile's tools. `mode` is one for the whole tree.
+    narrow the profile's tools, and those of all below. `mode` is one for the whole tree.
     """
 
     profile: Profile
@@ -86,9 +86,10 @@ class Member:
         return max(0.0, min(left)) if left else None
 
     def needs(self, provider: str) -> bool:
-        """Whether any operation of a provider may be in scope here."""
+        """Whether any operation of a provider may be in scope, as those above narrowed it."""
+        narrowed = (one.providers for one in (self, *self.above) if one.providers)
         return self.own_act or (
-            self.profile.uses(provider) and (not self.providers or provider in self.providers)
+            self.profile.uses(provider) and all(provider in there for there in narrowed)
         )
 
     def offered(self, operations: Sequence[Operation]) -> Sequence[Operation]:
