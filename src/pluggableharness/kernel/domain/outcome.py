@@ -28,8 +28,13 @@ class Success:
 
     @property
     def went_well(self) -> bool:
-        """Whether the program that it tells of, if any, ended with 0; else it is a result too."""
-        return self.payload.get("exit_code", 0) == 0
+        """Whether the program that it tells of, if any, ended with 0; else it is a result too.
+
+        An `exit_code` of a payload tells of one, whichever operation it is from: providers are
+        told so, and a record holds nothing else of it (P13).
+        """
+        code = self.payload.get("exit_code")
+        return code == 0 or not isinstance(code, (int, float))
 
 
 @dataclass(frozen=True, slots=True)
