@@ -35,9 +35,13 @@ class PlainLine:
 
     async def read(self, label: str) -> str | None:
         """The next line."""
-        sys.stdout.write(label)
-        sys.stdout.flush()
-        return await self._keys.line()
+
+        def ask() -> None:
+            sys.stdout.write(label)
+            sys.stdout.flush()
+
+        ask()
+        return await self._keys.line(ask)
 
 
 class EditedLine:

@@ -33,15 +33,35 @@ def test_one_key_allows(person: Person, key: str) -> None:
     person.sees("ANSWER one Answer(allow=True, reason='')")
 
 
-@pytest.mark.req("K32")
-def test_a_question_is_asked_again_after_a_stop_and_takes_a_single_key(person: Person) -> None:
-    person.sees(PROMPT)
+def stopped_and_gone_on(person: Person, set_by_shell: int, cleared_by_shell: int) -> None:
+    """A process that was stopped goes on, with the terminal as a shell has left it."""
     os.kill(person.terminal.pid, signal.SIGSTOP)
     eventually(lambda: stopped(person.terminal.pid), "it stands still")
     mode = termios.tcgetattr(person.terminal.child_fd)
-    mode[3] |= termios.ICANON | termios.ECHO  # as a shell does
+    mode[3] = (mode[3] | set_by_shell) & ~cleared_by_shell
     termios.tcsetattr(person.terminal.child_fd, termios.TCSANOW, mode)
     os.kill(person.terminal.pid, signal.SIGCONT)
+
+
+@pytest.mark.req("K32")
+def test_a_question_for_a_line_is_asked_again_after_a_stop_and_takes_a_line(
+    person: Person,
+) -> None:
+    person.sees(PROMPT)
+    person.types("d")
+    person.sees("why? (Return for no reason) > ")
+    stopped_and_gone_on(person, 0, termios.ECHO)
+    person.sees("why? (Return for no reason) > ")
+    assert person.modes() == (True, True)
+    person.types("not now\r")
+    person.sees("ANSWER one Answer(allow=False, reason='not now')")
+    assert person.modes() == person.mode
+
+
+@pytest.mark.req("K32")
+def test_a_question_is_asked_again_after_a_stop_and_takes_a_single_key(person: Person) -> None:
+    person.sees(PROMPT)
+    stopped_and_gone_on(person, termios.ICANON | termios.ECHO, 0)
     person.sees("run one")
     person.sees(PROMPT)
     assert person.modes() == (False, False)

@@ -48,11 +48,12 @@ class Dialogue:
     async def line(self, *prompt: str | tuple[str, str], fresh: bool = False) -> str | None:
         """The line that is typed at a prompt below the bar; None at the end of the input.
 
-        With `fresh` what was typed before is dropped.
+        It is drawn again after this process was stopped and goes on. With `fresh` what was typed
+        before is dropped.
         """
         self._ask(*prompt)
         try:
-            line = await self.keys.line(fresh=fresh)
+            line = await self.keys.line(lambda: self._ask(*prompt), fresh=fresh)
         except BaseException:
             self.no_longer()
             raise

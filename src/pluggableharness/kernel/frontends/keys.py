@@ -77,12 +77,21 @@ class Keys:
         self._ended = not data
         return data.decode(errors="replace") if data else None
 
-    async def line(self, *, fresh: bool = False) -> str | None:
+    async def line(
+        self, again: Callable[[], None] = lambda: None, *, fresh: bool = False
+    ) -> str | None:
         """The next line without its end, edited and echoed by the terminal; None at the end.
 
-        With `fresh` what was typed before is dropped, as it is for a key.
+        `again` shows that it is awaited, after this process was stopped and goes on. With `fresh`
+        what was typed before is dropped, as it is for a key.
         """
-        with _mode(self._descriptor, echo=True) if self._is_ours else nullcontext():
+        loop = asyncio.get_running_loop()
+
+        def ask_again() -> None:
+            loop.call_soon_threadsafe(again)
+
+        ours = self._is_ours
+        with _mode(self._descriptor, echo=True, resumed=ask_again) if ours else nullcontext():
             if fresh and self._is_ours:
                 termios.tcflush(self._descriptor, termios.TCIFLUSH)
                 self._rest = b""
