@@ -1,6 +1,7 @@
 """One run of a session at a time, ended from outside, and an end that no record holds."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from unit.turn.doubles import FakeFrontend, FakeProviders, ListModel, says
 
 from pluggableharness.kernel.domain.call import Call, ProposedCall
 from pluggableharness.kernel.domain.errors import RecordFailed, UsageError
+from pluggableharness.kernel.domain.hook import AtSessionEnd, HookEnd, HookPayload
 from pluggableharness.kernel.domain.message import Cut, Message, ModelReply, Role, ToolResult
 from pluggableharness.kernel.domain.news import SessionEnded
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome
@@ -80,6 +82,41 @@ async def test_who_is_cancelled_while_the_session_is_stopped_stays_cancelled() -
     with pytest.raises(asyncio.CancelledError):
         await task
     await stopping
+
+
+class SlowAtTheEnd:
+    """Hooks of which one takes long when a session has ended."""
+
+    def __init__(self) -> None:
+        self.there = asyncio.Event()
+
+    async def run(self, payload: HookPayload) -> HookEnd:
+        if isinstance(payload, AtSessionEnd):
+            self.there.set()
+            await asyncio.Event().wait()
+        return HookEnd(payload)
+
+
+@pytest.mark.req("K17", "K25", "K30")
+@pytest.mark.parametrize("by", ["an interrupt", "the kernel's end"])
+async def test_a_session_that_had_come_to_an_end_keeps_it_when_it_is_cancelled_then(
+    by: str,
+) -> None:
+    run, hooks, frontend = session(Insisting()), SlowAtTheEnd(), FakeFrontend()
+    run.ports = replace(run.ports, model=ListModel([says("Done.")]), hooks=hooks, frontend=frontend)
+    task = asyncio.ensure_future(run.run("go"))
+    await hooks.there.wait()
+    if by == "an interrupt":
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    else:
+        await run.stop()
+        assert await task == ends(run)[0]
+    assert [(end.status, end.final_text) for end in ends(run)] == [
+        (SessionStatus.COMPLETED, "Done.")
+    ]
+    assert [news.end for news in frontend.heard if isinstance(news, SessionEnded)] == ends(run)
 
 
 class FullDisk(EndRecord):

@@ -71,6 +71,7 @@ class Session:
     loop: OneLoop = field(init=False, default_factory=OneLoop)
     _past: Past = field(init=False)
     _bounded: SessionStatus | None = field(init=False, default=None)
+    _filed: SessionEnd | None = field(init=False, default=None)
     _runner: "asyncio.Task[object] | None" = field(init=False, default=None)
     _stopping: bool = field(init=False, default=False)
     _idle: asyncio.Event = field(init=False, default_factory=asyncio.Event)
@@ -152,10 +153,13 @@ class Session:
         self, status: SessionStatus, reason: str = "", final_text: str = ""
     ) -> SessionEnd:
         """File the end and tell it. Raises RecordFailed."""
-        end = SessionEnd(self.id, status, reason, final_text)
+        self._filed = end = SessionEnd(self.id, status, reason, final_text)
         self.record.ended(end)
         await self.record.durable()
         await self.ports.hooks.run(AtSessionEnd(self.id, status))
+        return await self._told(end)
+
+    async def _told(self, end: SessionEnd) -> SessionEnd:
         await self.record.durable()
         self.spending.stop()
         await self.ports.frontend.hear(SessionEnded(end, self.record.head))
@@ -171,6 +175,7 @@ class Session:
                 f"session {self.id} runs already; wait for its end, or open another session"
             )
         self._runner = asyncio.current_task()
+        self._filed = None
         self._idle.clear()
         try:
             return await self._ended(opening)
@@ -183,13 +188,20 @@ class Session:
 
     async def _ended(self, opening: Callable[[], Awaitable[None]]) -> SessionEnd:
         try:
-            await opening()
-            return await self._turns()
+            return await self._unless_cancelled(opening)
         except asyncio.CancelledError:
-            end = await self.finish(SessionStatus.CANCELLED, "interrupted")
+            if self._filed is not None:
+                end = await self._told(self._filed)  # it had come to this end before
+            else:
+                end = await self.finish(SessionStatus.CANCELLED, "interrupted")
             if self._was_cancelled_by_others():
                 raise
             return end
+
+    async def _unless_cancelled(self, opening: Callable[[], Awaitable[None]]) -> SessionEnd:
+        try:
+            await opening()
+            return await self._turns()
         except ModelFailed as failed:
             return await self.finish(SessionStatus.FAILED, str(failed))
 
