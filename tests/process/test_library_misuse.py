@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,46 @@ async def test_another_threads_loop_is_refused_at_the_call_and_harms_nothing(
             await elsewhere(session.stop())
             end = await session.run("go")
     assert end.final_text == "Done."
+
+
+SAID = ph.Message(ph.Role.ASSISTANT, (ph.Text("hello"),))
+NO_REPLIES: list[tuple[Any, str]] = [
+    (None, "came to None"),
+    ("hello", "came to a value of the type str"),
+    (SAID, "came to a value of the type Message"),
+    (ph.ModelReply(replace(SAID, role=ph.Role.USER)), "came to a message of the role Role.USER"),
+    (ph.ModelReply(replace(SAID, role="assistant")), "came to a message of the role assistant"),  # type: ignore[arg-type]
+    (ph.ModelReply(replace(SAID, blocks=("hello",))), "a value of the type str in it"),  # type: ignore[arg-type]
+    (
+        ph.ModelReply(replace(SAID, blocks=(ph.ToolResult("1", "a.b", ph.Success({})),))),
+        "a message with a value of the type ToolResult in it",
+    ),
+    (ph.ModelReply("hello"), "a ModelReply of something else than a Message"),  # type: ignore[arg-type]
+    (ph.ModelReply(replace(SAID, blocks=None)), "a ModelReply of something else"),  # type: ignore[arg-type]
+    (ph.ModelReply(SAID, usage=None), "a ModelReply of something else"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.req("K34", "K36", "P16")
+@pytest.mark.parametrize(("given", "found"), NO_REPLIES, ids=[found for _, found in NO_REPLIES])
+async def test_what_a_model_gives_back_and_is_no_reply_ends_the_session_as_the_models_mistake(
+    harness: Harness, setup: ph.Setup, given: Any, found: str
+) -> None:
+    class Odd:
+        name = "my own"
+
+        async def reply(self, history: Any, offered: Any, heard: Any) -> Any:
+            return given
+
+    async with ph.opened(setup) as kernel, kernel.session(Odd(), ph.answering()) as session:
+        end = await session.run("go")
+    assert end.status is ph.SessionStatus.FAILED
+    assert end.reason.startswith("the model 'my own' has a mistake: its reply ")
+    assert found in end.reason
+    read = ph.record(end.session_id)
+    assert read.verify().ok
+    assert read.meta()["status"] == "failed"
+    assert [message.text for message in read.session().history] == ["go"]
 
 
 @pytest.mark.req("K34", "P8")

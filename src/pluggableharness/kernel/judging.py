@@ -24,6 +24,7 @@ from pluggableharness.kernel.plugins.program import answer_of
 from pluggableharness.kernel.policy import Asking, Explanation, Terms, explain, opinion, reviewed
 from pluggableharness.kernel.session.approvals import Approvals, SessionPolicy, Standing
 from pluggableharness.kernel.session.children import Member
+from pluggableharness.kernel.session.spending import Charged
 from pluggableharness.kernel.setup import Setup
 
 Charge = Callable[[Member, str, ModelReply], None]
@@ -81,8 +82,8 @@ class Judging:
         if profile is None or self._setup.models is None:
             raise ModelFailed(f"there is no agent profile {in_quotes(name)} that has a model")
         model = self._setup.models(replace(profile, models=profile.models or member.profile.models))
-        said = await model.reply((Message(Role.USER, (Text(prompt),)),), (), unheard)
-        self._charge(member, model.name, said)
+        charged = Charged(model, partial(self._charge, member, model.name))
+        said = await charged.reply((Message(Role.USER, (Text(prompt),)),), (), unheard)
         return said.message.text
 
     def _asking(self, member: Member) -> Asking:

@@ -9,6 +9,7 @@ from pluggableharness.kernel.domain.message import NOTHING_USED, Message, ModelR
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.session import SessionStatus
 from pluggableharness.kernel.planning.ends import Stop
+from pluggableharness.kernel.session.replies import reply_of
 from pluggableharness.kernel.turn.ports import Model, TextHeard
 
 
@@ -102,7 +103,7 @@ class Charged:
     async def reply(
         self, history: Sequence[Message], offered: Sequence[Operation], heard: TextHeard
     ) -> ModelReply:
-        """The model's next message."""
-        reply = await self.model.reply(history, offered, heard)
+        """The model's next message. Raises ModelFailed when it gives back something else."""
+        reply = reply_of(self.name, await self.model.reply(history, offered, heard))
         self.charge(reply)
         return reply
