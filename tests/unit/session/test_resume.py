@@ -22,6 +22,7 @@ from pluggableharness.kernel.codec.record import outcome_payload
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.event import EventKind
+from pluggableharness.kernel.domain.hook import BeforeCall, HookEnd, HookPayload
 from pluggableharness.kernel.domain.message import (
     INTERRUPTED,
     Message,
@@ -45,6 +46,7 @@ from pluggableharness.kernel.store.past import read_session
 from pluggableharness.kernel.store.reading import read_events, verify
 from pluggableharness.kernel.store.session_record import SessionLog
 from pluggableharness.kernel.store.story import story
+from pluggableharness.kernel.turn.hooks import NO_HOOKS, Hooks
 from pluggableharness.kernel.turn.ports import TextHeard
 from pluggableharness.wire import kernel_pb2
 
@@ -55,10 +57,10 @@ OFFERED = (READ, WRITE, PUT)
 SAID = (calls("read", "write", "put", "gone"), says("done"))
 
 
-def bound(log: EventLog, *said: Message, **doubles: Any) -> Session:
+def bound(log: EventLog, *said: Message, hooks: Hooks = NO_HOOKS, **doubles: Any) -> Session:
     made, *_ = ports(*said, **doubles)
     record = SessionLog(log, lambda provider: replace(TOY, name=provider))
-    return Session(SESSION, "/work", OFFERED, replace(made, record=record), record)
+    return Session(SESSION, "/work", OFFERED, replace(made, record=record, hooks=hooks), record)
 
 
 async def whole_log(directory: Path, *said: Message, **doubles: Any) -> Path:
@@ -183,6 +185,24 @@ async def test_policy_is_asked_anew_before_anything_runs_again(tmp_path: Path) -
 
     session, _, _ = await resume(path, calls("put"), says("done"), providers=providers, decide=deny)
     assert outcomes(session.history) == {"toy.put": LEFT_OPEN}
+    assert providers.trace == []
+
+
+@pytest.mark.req("K25", "K27")
+@pytest.mark.parametrize("name", ["put", "read"])
+async def test_hooks_are_asked_anew_before_anything_runs_again(tmp_path: Path, name: str) -> None:
+    class Forbidding:
+        async def run(self, payload: HookPayload) -> HookEnd:
+            no = isinstance(payload, BeforeCall)
+            return HookEnd(payload, Verdict(Decision.DENY, "hook", "no") if no else None)
+
+    path = await interrupted(tmp_path / "logs", calls(name), says("done"))
+    providers = FakeProviders()
+    session, end, _ = await resume(
+        path, calls(name), says("done"), providers=providers, hooks=Forbidding()
+    )
+    assert end.status is SessionStatus.COMPLETED
+    assert outcomes(session.history) == {f"toy.{name}": LEFT_OPEN}
     assert providers.trace == []
 
 

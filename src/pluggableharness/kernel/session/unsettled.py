@@ -1,8 +1,8 @@
 """Calls that a kernel left open when it died, settled before their session goes on (K27).
 
 What was never sent did not happen. What was sent may have: it runs again only when that does
-no harm, and otherwise a person is asked. Policy is asked anew in either case, and what nobody
-can settle goes to the model as what it is, unknown.
+no harm, and otherwise a person is asked. Hooks and policy are asked anew in either case, and what
+nobody can settle goes to the model as what it is, unknown.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.planning.classify import classify
 from pluggableharness.kernel.turn.calls import end_unsent
 from pluggableharness.kernel.turn.denial import was_denied
+from pluggableharness.kernel.turn.hooks import forbidden
 from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.results import Results
 from pluggableharness.kernel.turn.turn import run_calls
@@ -57,7 +58,9 @@ async def _settled(
     again = {
         place: call
         for place, call in calls.items()
-        if isinstance(call, Call) and _runs_again(ports, call, left.uses[place])
+        if isinstance(call, Call)
+        and _runs_again(ports, call, left.uses[place])
+        and await forbidden(ports.hooks, call) is None
     }
     found: dict[int, ToolResult] = {}
     for place, call in calls.items():
