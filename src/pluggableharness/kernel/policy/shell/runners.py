@@ -19,7 +19,7 @@ RUNS_ARGUMENTS: Final = names(
     "pico mg busybox-static rlwrap socat faketime choom pkexec chpst setuidgid softlimit envdir "
     "envuidgid pgrphack setlock cgexec srun sbatch mpirun mpiexec qsub pssh irb ghci jshell dc "
     "gnuplot octave sqlite3 psql mysql mariadb mongosh redis-cli ts-node tsx watchexec nodemon "
-    "reptyr screen byobu dtach abduco scriptreplay sshpass autossh pexec rush wine mono qemu "
+    "reptyr byobu dtach abduco scriptreplay sshpass autossh pexec rush wine mono qemu "
     "guile racket sbcl clisp ocaml elixir erl iex groovy scala raku mail mailx mutt "
     "vim.tiny vim.basic vim.nox vim.gtk3 ipython bpython ldd rename prename vidir vipe ifne pee "
     "mispipe zrun setarch linux32 linux64 uname26 eatmydata catchsegv rr heaptrack pnpx ssh-agent "
@@ -31,7 +31,7 @@ RUNS_ARGUMENTS: Final = names(
     "incus nerdctl crictl toolbox distrobox devcontainer vagrant tsh envchain retry ccache distcc "
     "sccache bear coverage nyc c8 kcov memusage nsjail minijail0 landrun "
     "winpty mintty xterm konsole kitty alacritty foot gnome-terminal swaymsg i3-msg "
-    "hyprctl scsh jshell kotlin kotlinc-jvm bsh jbang rust-script cargo-script "
+    "hyprctl scsh kotlin kotlinc-jvm bsh jbang rust-script cargo-script "
     "swipl gprolog maxima gp sage sagemath chez chibi gosh janet fennel newlisp picolisp rebol "
     "gforth picat escript lfe tclkit wish"
 )
