@@ -6,6 +6,7 @@ holds no lock.
 """
 
 import asyncio
+import codecs
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -22,12 +23,19 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from pluggableharness.kernel.domain.identity import ulid
-from pluggableharness.kernel.domain.outcome import LeadUp, Outcome, OutputChunk, Progress
+from pluggableharness.kernel.domain.outcome import (
+    LeadUp,
+    Outcome,
+    OutputChunk,
+    OutputStream,
+    Progress,
+)
 
 Context = ServerRequestContext[Any, Any]
 
 _KEY: Final = "question"
 _NOT_ASKED: Final = ElicitResult(action="cancel")
+_decoder: Final = codecs.getincrementaldecoder("utf-8")
 
 
 def can_ask(context: Context) -> bool:
@@ -63,6 +71,9 @@ class Exchange:
     _questions: "asyncio.Queue[_Open]" = field(default_factory=asyncio.Queue)
     _asked: _Open | None = None
     _progress: float = 0.0
+    _decoders: dict[tuple[str, OutputStream], codecs.IncrementalDecoder] = field(
+        default_factory=dict
+    )
 
     def start(self, call: Callable[[str], Awaitable[Outcome]]) -> None:
         """Begin the call, which is given this exchange's id."""
@@ -127,20 +138,38 @@ class Exchange:
         if self.task is not None:
             self.task.cancel()
 
-    async def tell(self, event: LeadUp) -> None:
-        """Pass an event of the call on: progress as such, output as log messages."""
+    async def tell(self, call_id: str, event: LeadUp) -> None:
+        """Pass an event of a call on: progress as such, output as log messages."""
         match event:
             case Progress():
                 await self._tell_progress(event)
             case OutputChunk():
-                text = event.data.decode(errors="replace")
-                data = {"stream": event.stream.value, "text": text}
-                # Deprecated of late, and the only way there is for output.
-                await self.context.session.send_log_message(
-                    "info", data, self.params.name, self.context.request_id
-                )
+                await self._tell_output(call_id, event.stream, event.data)
             case _:
                 pass
+
+    async def tell_rest(self, call_id: str) -> None:
+        """Once a call has ended, pass on what began a character that never came whole."""
+        for stream in OutputStream:
+            await self._tell_output(call_id, stream, b"", ends=True)
+
+    async def _tell_output(
+        self, call_id: str, stream: OutputStream, data: bytes, *, ends: bool = False
+    ) -> None:
+        """Chunks are cut anywhere, in the middle of a character too."""
+        key = call_id, stream
+        decoder = self._decoders.pop(key, None) or _decoder("replace")
+        if not ends:
+            self._decoders[key] = decoder
+        text = decoder.decode(data, ends)
+        if text:
+            # Deprecated of late, and the only way there is for output.
+            await self.context.session.send_log_message(
+                "info",
+                {"stream": stream.value, "text": text},
+                self.params.name,
+                self.context.request_id,
+            )
 
     async def _tell_progress(self, event: Progress) -> None:
         """Progress has to grow with every notification, whatever a provider says."""

@@ -3,7 +3,13 @@
 from pluggableharness.bridges.outward.exchange import Exchange, can_ask
 from pluggableharness.bridges.outward.questions import answer, answer_to, form_of, question
 from pluggableharness.kernel.domain.call import Call
-from pluggableharness.kernel.domain.news import CallEvent, FromChild, ItemDecided, News
+from pluggableharness.kernel.domain.news import (
+    CallEnded,
+    CallEvent,
+    FromChild,
+    ItemDecided,
+    News,
+)
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision
@@ -30,7 +36,11 @@ class Connection:
         if isinstance(told, CallEvent):
             exchange = self._of(told.call)
             if exchange is not None:
-                await exchange.tell(told.event)
+                await exchange.tell(told.call.id, told.event)
+        elif isinstance(told, CallEnded):
+            exchange = self._of(told.call)
+            if exchange is not None:
+                await exchange.tell_rest(told.call.id)
         elif isinstance(told, ItemDecided) and told.verdict.downgraded_from is Decision.ASK:
             exchange = self._of(told.item.call)
             if exchange is not None:
