@@ -185,7 +185,7 @@ async def test_a_transformer_that_fails_is_filed_and_its_messages_do_not_go_out(
 async def test_a_hook_that_rewrites_a_call_is_an_error_and_nothing_runs(
     tmp_path: Path, state: Path, point: HookPoint, mode: HookMode
 ) -> None:
-    """Neither what it wanted nor what was proposed, though everything is allowed."""
+    """Case policy-and-schema-16: neither what it wanted nor what was proposed, rules or no."""
     spec = ProviderSpec("rewriting", (sys.executable, str(REWRITING)))
     model = Written([calls("rewriting.run", text="proposed"), says("over")])
     hook = Subscription(point, "rewriting", mode)
