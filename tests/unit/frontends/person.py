@@ -26,14 +26,16 @@ def environment(**more: str) -> dict[str, str]:
 
 
 class Person:
-    def __init__(self, *names: str, program: str = ASK_ONCE, rows: int = 40, **env: str) -> None:
+    rows = 40
+
+    def __init__(self, *names: str, program: str = ASK_ONCE, **env: str) -> None:
         self.terminal = pexpect.spawn(
             sys.executable,
             [program, *names],
             env=environment(**env),
             encoding="utf-8",
             timeout=BOUND_S,
-            dimensions=(rows, 240),  # paths of tests stay on their line
+            dimensions=(self.rows, 240),  # paths of tests stay on their line
         )
         self.terminal.delaybeforesend = None
         self.terminal.logfile_read = self.log = io.StringIO()

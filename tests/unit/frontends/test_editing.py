@@ -31,7 +31,7 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
         editor.chmod(0o700)
         (tmp_path / "tmp").mkdir()
         given = {"VISUAL": f"'{editor}'", "TMPDIR": str(tmp_path / "tmp"), **environment}
-        person = Person(COMMAND, program=EDIT_ONCE, rows=40, **given)
+        person = Person(COMMAND, program=EDIT_ONCE, **given)
         people.append(person)
         person.sees(PROMPT)
         person.types("e")

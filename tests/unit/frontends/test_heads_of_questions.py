@@ -49,9 +49,10 @@ async def test_what_a_preview_warns_of_is_read_first_and_the_question_is_asked_a
 @pytest.mark.req("K32")
 @pytest.mark.parametrize(("rows", "heads"), [(24, 2), (100, 1)])
 def test_the_head_of_a_question_is_repeated_where_the_window_is_too_low_for_it(
-    rows: int, heads: int
+    rows: int, heads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    person = Person("one\n" * 20 + "last", rows=rows)
+    monkeypatch.setattr(Person, "rows", rows)
+    person = Person("one\n" * 20 + "last")
     try:
         person.sees(PROMPT)
         lines = [line for line in str(person.terminal.before).splitlines() if "exec.bash" in line]
