@@ -175,6 +175,9 @@ def test_pairing_asks_for_one_result_for_each_call_in_the_next_message() -> None
     assert unpaired([asks])
     assert unpaired([asks, Message(Role.USER, (first,))])
     assert unpaired([asks, Message(Role.USER, (first, first, second))])
+    twice = Message(Role.ASSISTANT, (*asks.calls, asks.calls[0]))
+    assert unpaired([twice, Message(Role.USER, (first, second, first))]) == ""
+    assert unpaired([twice, Message(Role.USER, (first, second))])
     assert unpaired([Message(Role.USER, (first,))])
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from unit.turn.doubles import (
     FakeFrontend,
     FakeProviders,
     FakeRecord,
+    ListModel,
     calls,
     operation,
     ports,
@@ -21,9 +22,10 @@ from pluggableharness.kernel.domain.bounds import Bounds, Spent
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.cancelled import CallCancelled
 from pluggableharness.kernel.domain.errors import ModelFailed
+from pluggableharness.kernel.domain.hook import AfterCall, BeforeModel, HookEnd, HookPayload
 from pluggableharness.kernel.domain.message import Message, ModelReply, Text
 from pluggableharness.kernel.domain.operation import Kind, Operation
-from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome
+from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.session.session import Session
@@ -323,6 +325,31 @@ async def test_once_the_money_is_spent_a_further_prompt_ends_without_asking_the_
     run.bounds = Bounds(max_cost_usd=5.0)
     await run.go_on("now there is more")
     assert len(model.offered) == asked + 3, "two turns and the last words"
+
+
+@pytest.mark.req("K12")
+async def test_after_a_call_that_terminates_the_turn_its_result_is_the_last_word() -> None:
+    finish = operation("finish", Kind.RESOURCE, terminates_turn=True)
+    told: list[HookPayload] = []
+
+    class Watching:
+        async def run(self, payload: HookPayload) -> HookEnd:
+            told.append(payload)
+            return HookEnd(payload)
+
+    async def behaviour(call: Call) -> Outcome:
+        return Success({"summary": f"did {call.operation.name}"})
+
+    run = session(Insisting(), providers=FakeProviders(behaviour=behaviour))
+    model = ListModel([calls("finish", "read"), says("one more word")])
+    run.ports = replace(run.ports, model=model, hooks=Watching())
+    run.offered = (*OFFERED, finish)
+    end = await run.run("go")
+    assert (end.status, end.final_text) == (SessionStatus.COMPLETED, "did finish")
+    assert sum(isinstance(one, BeforeModel) for one in told) == 1, "no further model call"
+    ended = [one.call.operation.name for one in told if isinstance(one, AfterCall)]
+    assert ended == ["finish", "read"]
+    assert (await run.go_on("and now?")).final_text == "one more word", "the person was next"
 
 
 @pytest.mark.req("K11")

@@ -123,13 +123,16 @@ class SessionHooks:
 
 
 def unpaired(messages: Sequence[Message]) -> str:
-    """What is wrong with the pairing of calls and results; "" when every call has its one (K2)."""
-    open_calls: set[str] = set()
+    """What is wrong with the pairing of calls and results; "" when every call has its one (K2).
+
+    A model may use an id twice in a message: then there are two results of it.
+    """
+    open_calls: list[str] = []
     for message in messages:
         results = [block.tool_use_id for block in message.blocks if isinstance(block, ToolResult)]
-        if open_calls.symmetric_difference(results) or len(results) != len(set(results)):
+        if sorted(open_calls) != sorted(results):
             return "its messages do not answer each call with one result"
-        open_calls = {call.tool_use_id for call in message.calls}
+        open_calls = [call.tool_use_id for call in message.calls]
     return "its last message has calls without results" if open_calls else ""
 
 
