@@ -81,7 +81,8 @@ class _Mounts:
 
 def _distant_mounts() -> frozenset[str]:
     found = set()
-    for line in os.fsdecode(Path(_MOUNTS).read_bytes()).splitlines():
+    # Only a line feed ends a line: all else that splitlines takes for an end may be in a name.
+    for line in os.fsdecode(Path(_MOUNTS).read_bytes()).split("\n")[:-1]:
         mount, _, source = line.partition(" - ")
         if source.partition(" ")[0] not in _NEAR:
             path = _ESCAPED.sub(lambda code: chr(int(code[1], 8)), mount.split(" ")[4])

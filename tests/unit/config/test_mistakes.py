@@ -273,6 +273,13 @@ policy "a" {
     assert "comands" in found
 
 
+@pytest.mark.req("K7", "F1")
+def test_only_a_line_feed_ends_a_line_of_a_condition() -> None:
+    when = "tool != 'a\u2028b\x0cc' &&\ntrue &&\narguments.command == comands"
+    (found,) = problems(f'policy "a" {{\n  when   = <<E\n{when}\nE\n  action = "allow"\n}}\n')
+    assert found.startswith("5:22: "), found
+
+
 @pytest.mark.req("K4", "F1")
 def test_a_full_name_is_a_provider_and_an_operation() -> None:
     text = 'policy "a" {\n  match  = { tool_name = ["exec.bash"] }\n  action = "deny"\n}\n'

@@ -167,9 +167,12 @@ def test_what_is_mounted_is_known_by_its_kind(
         "30 21 0:5 / /mnt/our\\040files rw shared:2 master:1 - nfs4 server:/x rw\n"
         "31 21 0:6 /sub /home/me/r rw - fuse.sshfs me@there: rw\n"
         "32 21 0:7 / /tmp rw - tmpfs tmpfs rw\n"
+        "33 21 0:8 / /mnt/a\u2028line\x85or\x0ctwo rw - nfs server:/y rw\n",
+        encoding="utf-8",
     )
     monkeypatch.setattr(places, "_MOUNTS", str(table))
-    assert places._Mounts().distant() == {"/mnt/our files", "/home/me/r"}
+    odd = "/mnt/a\u2028line\x85or\x0ctwo"
+    assert places._Mounts().distant() == {"/mnt/our files", "/home/me/r", odd}
     monkeypatch.setattr(places, "_MOUNTS", str(tmp_path / "absent"))
     nothing_known = places._Mounts().distant()
     with pytest.raises(places._Distant):

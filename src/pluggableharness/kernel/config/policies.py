@@ -139,7 +139,7 @@ def _within(reading: Reading, span: Span, text: str, bad: BadCondition) -> Span:
     offset = reading.source.cut(span).find(text)
     if offset < 0 or bad.line < 1:
         return span
-    before = sum(len(line) for line in text.splitlines(keepends=True)[: bad.line - 1])
+    before = sum(len(line) + 1 for line in text.split("\n")[: bad.line - 1])
     start = span.start + offset + before + max(0, bad.column - 1)
     return Span(min(start, span.end - 1), min(start + 1, span.end))
 

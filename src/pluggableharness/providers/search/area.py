@@ -152,7 +152,7 @@ def process_views(folder: int) -> list[str]:
     except OSError:  # without a /proc of its own this process has nobody else's in sight
         return []
     above = real.rstrip("/") + "/"
-    places = [_mount_point(line) for line in mounts.splitlines() if b" - proc " in line]
+    places = [_mount_point(line) for line in mounts.split(b"\n") if b" - proc " in line]
     return [place.removeprefix(above) for place in places if place.startswith(above)]
 
 
