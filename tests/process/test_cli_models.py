@@ -346,3 +346,25 @@ def test_a_models_key_is_not_in_the_environment_of_what_it_runs(harness: Harness
     (seen,) = results(server.requests[1])
     assert "PATH=" in seen
     assert "a-key-of-the-tests" not in seen
+
+
+@pytest.mark.req("K21", "K27", "P16")
+def test_a_message_of_more_calls_than_one_may_hold_runs_none_of_them_and_is_told(
+    harness: Harness,
+) -> None:
+    writes = [
+        Call("filesystem.write_file", {"path": f"{n}.txt", "content": ""}, id=f"use-{n}")
+        for n in range(257)
+    ]
+    with ModelServer([Reply("I write. ", writes)]) as server:
+        done = ran(harness, "go", *ANY, "--json", "--allow-all", environment=server.environment)
+    assert done.returncode == 1, done.stderr
+    assert len(server.requests) == 1
+    assert not [*harness.project.glob("*.txt")]
+    end = lines(done.stdout)[-1]
+    assert (end["type"], end["status"]) == ("session_ended", "failed")
+    assert "was cut off, since it sent more than 256 calls and texts" in end["reason"]
+    assert end["reason"].startswith("The message broke off, and what was shown of it does not")
+    (log,) = harness.logs()
+    assert verify(log).ok
+    assert {row.kind for row in read_events(log)} == {"session", "message"}
