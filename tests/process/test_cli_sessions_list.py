@@ -85,6 +85,7 @@ def test_calls_by_hand_and_sub_agents_are_no_sessions_that_somebody_began(
     client = filed(harness, project, "", "an MCP client")
     assert ids(listed(harness, project, "--json")) == [own, client]
     assert ids(listed(harness, project, "--json", "--all")) == [own, sub, call, client]
+    assert listed(harness, project).splitlines()[1].endswith("completed  an MCP client")
     words = [line[30:39].strip() for line in listed(harness, project, "--all").splitlines()]
     assert words == ["completed", "completed", "by hand", "completed"]
 

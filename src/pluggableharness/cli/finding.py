@@ -31,7 +31,9 @@ def find_log(given: str) -> Path:
     if len(found) == 1:
         return log_path(directory, found[0])
     if not found:
-        raise UsageError(f"there is no session {in_quotes(given)}. See: harness sessions list")
+        raise UsageError(
+            f"there is no session {in_quotes(given)}. See: harness sessions list --all"
+        )
     more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
     raise UsageError(
         f"{in_quotes(given)} may be {', '.join(found[:_LISTED])}{more}. Give more of the id"

@@ -102,7 +102,10 @@ def _json(one: Summary) -> str:
 def _table(
     found: Sequence[Summary], ids: dict[str, str], root: str, columns: int, encoding: str
 ) -> Iterator[str]:
-    """A line a session, whose prompt has what room the columns before it leave."""
+    """A line a session, whose prompt has what room the columns before it leave.
+
+    One without a prompt is told by who makes its calls, an MCP client say.
+    """
     names = [ids[one.session_id] for one in found]
     statuses = [_status(one) for one in found]
     costs = [f"  ${one.cost_usd:.2f}" if one.cost_usd else "" for one in found]
@@ -111,7 +114,7 @@ def _table(
         began = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started // 1_000_000))
         start = f"{name:<{long}}  {began}  {status:<{wide}}{cost:>{dear}}  "
         room = max(columns - len(start), _NARROW)
-        told = one.prompt + _where(one, root)
+        told = (one.prompt or one.model) + _where(one, root)
         about = shown(told[:room].strip(), encoding)
         cut = len(told) > room or len(about) > room
         yield (start + (about[: room - 3] + "..." if cut else about)).rstrip()
