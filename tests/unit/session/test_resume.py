@@ -206,6 +206,49 @@ async def test_hooks_are_asked_anew_before_anything_runs_again(tmp_path: Path, n
     assert providers.trace == []
 
 
+class Endless:
+    """A call that runs until it is cancelled."""
+
+    def __init__(self) -> None:
+        self.started = asyncio.Event()
+
+    async def __call__(self, call: Call) -> Outcome:
+        self.started.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+@pytest.mark.req("K2", "K17", "K30")
+async def test_what_an_interrupt_leaves_open_once_more_is_in_the_history_as_in_the_record(
+    tmp_path: Path,
+) -> None:
+    path = await interrupted(tmp_path / "logs", calls("put", "read"), says("done"))
+    log, before, endless = EventLog.open(path), read_session(path), Endless()
+    session = bound(log, says("and on"), providers=FakeProviders(endless))
+    resuming = asyncio.create_task(session.resume(before))
+    await asyncio.wait_for(endless.started.wait(), 30)
+    resuming.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await resuming
+    assert well_formed(session.history)
+    assert outcomes(session.history) == {"toy.put": LEFT_OPEN, "toy.read": NEVER_SENT}
+    await session.go_on("go on without them")
+    await log.close()
+    assert list(read_session(path).history) == session.history
+
+
+@pytest.mark.req("K20", "K30")
+async def test_the_time_of_a_session_bounds_what_runs_again_in_it(tmp_path: Path) -> None:
+    path = await interrupted(tmp_path / "logs", calls("put"), says("done"))
+    log, before = EventLog.open(path), read_session(path)
+    session = bound(log, says("I had to stop."), providers=FakeProviders(Endless()))
+    session.bounds = Bounds(max_wall_clock_s=0.05)
+    end = await asyncio.wait_for(session.resume(before), 30)
+    await log.close()
+    assert end.status is SessionStatus.ERROR_MAX_WALL_CLOCK
+    assert outcomes(session.history) == {"toy.put": LEFT_OPEN}
+
+
 @pytest.mark.req("K27", "K30")
 async def test_a_result_of_no_call_is_left_out_with_a_warning(tmp_path: Path) -> None:
     """Case session-log-03."""

@@ -1,9 +1,10 @@
 """A session's life: start, turns until the work is done, and an end that is always filed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeVar
 
 from pluggableharness.kernel.domain.bounds import Bounds
 from pluggableharness.kernel.domain.call import CallContext
@@ -26,6 +27,8 @@ from pluggableharness.kernel.session.unsettled import settle
 from pluggableharness.kernel.turn.denial import denial, was_denied
 from pluggableharness.kernel.turn.ports import TurnPorts
 from pluggableharness.kernel.turn.turn import TurnEnd, run_turn
+
+T = TypeVar("T")
 
 _LAST_WORDS = (
     "The session ends after your next message, and no tool is at hand any more. Say what was "
@@ -250,17 +253,18 @@ class Session:
         await self._warn()
 
     async def _resume(self, before: RecordedSession, prompt: str | None) -> None:
+        self.history += before.history
         await self._file_resumed()
         await self._tell_mode()
         for warning in before.warnings:
             await self.ports.frontend.hear(Notice("warning", warning))
         await self._ask_leave()
-        self.history += before.history
         if before.left is not None:
             context = CallContext(self.id, ulid(), self.working_directory)
             with self.ports.around(context):
-                results = await settle(self.ports, context, before.left, self.in_scope)
-            self.history += [before.left.message, results]
+                await self._in_time(
+                    settle(self.ports, context, self.history, before.left, self.in_scope)
+                )
         if prompt is None and self.history and self.history[-1].interrupted:
             prompt = _GO_ON
         if prompt is not None:
@@ -302,15 +306,19 @@ class Session:
         return own or self.spending.spent_above()
 
     async def _turn(self) -> TurnEnd | None:
-        """One turn; None when the session's time ran out within it (K20).
+        """One turn; None when the session's time ran out within it."""
+        context = CallContext(self.id, ulid(), self.working_directory)
+        return await self._in_time(run_turn(self.ports, context, self.history, self.in_scope))
+
+    async def _in_time(self, work: Coroutine[None, None, T]) -> T | None:
+        """What the work gives back; None when the session's time ran out within it (K20).
 
         Then its calls have been cancelled, and each has its result in the history.
         """
-        context = CallContext(self.id, ulid(), self.working_directory)
         limit = asyncio.timeout(self._seconds_left())
         try:
             async with limit:
-                return await run_turn(self.ports, context, self.history, self.in_scope)
+                return await work
         except (TimeoutError, CallCancelled):
             # Python 3.11 makes a TimeoutError of a bare CancelledError alone.
             if not limit.expired() or is_cancelled():

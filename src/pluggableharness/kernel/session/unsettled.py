@@ -25,36 +25,40 @@ from pluggableharness.kernel.turn.turn import run_calls
 
 
 async def settle(
-    ports: TurnPorts, context: CallContext, left: RecordedTurn, offered: Sequence[Operation]
-) -> Message:
-    """The entry of the history that answers the message that was cut short.
+    ports: TurnPorts,
+    context: CallContext,
+    history: list[Message],
+    left: RecordedTurn,
+    offered: Sequence[Operation],
+) -> None:
+    """Append the message that was cut short and its results to the history.
 
     `context` is that of a turn of its own, in which the calls run that run again. Each
-    outcome is filed before it is told. Raises RecordFailed.
+    outcome is filed before it is told. What is cancelled once more stays open in the record,
+    and the history says as much (K2). Raises RecordFailed.
     """
     calls = {
         place: _call(ports, context, use, offered)
         for place, use in enumerate(left.uses)
         if use.outcome is None
     }
-    settled = await _settled(ports, context, left, calls)
-    return Message(
-        Role.USER,
-        tuple(
-            settled.get(place)
-            or ToolResult(use.proposed.tool_use_id, use.name, use.outcome or NEVER_SENT, use.edited)
-            for place, use in enumerate(left.uses)
-        ),
-    )
+    settled = {
+        place: _result(use, use.outcome or _as_left(use)) for place, use in enumerate(left.uses)
+    }
+    try:
+        await _settle(ports, context, left, calls, settled)
+    finally:
+        history += [left.message, Message(Role.USER, tuple(settled.values()))]
 
 
-async def _settled(
+async def _settle(
     ports: TurnPorts,
     context: CallContext,
     left: RecordedTurn,
     calls: dict[int, Call | RefusedCall],
-) -> dict[int, ToolResult]:
-    """The results of the open calls, by their place in the message."""
+    settled: dict[int, ToolResult],
+) -> None:
+    """Settle the open calls; both are by the places in the message."""
     again = {
         place: call
         for place, call in calls.items()
@@ -62,23 +66,26 @@ async def _settled(
         and _runs_again(ports, call, left.uses[place])
         and await forbidden(ports.hooks, call) is None
     }
-    found: dict[int, ToolResult] = {}
     for place, call in calls.items():
         if place not in again:
-            failure = LEFT_OPEN if left.uses[place].sent else NEVER_SENT
-            await _file(ports, call, failure)
-            found[place] = _result(left.uses[place], failure)
+            await _file(ports, call, _as_left(left.uses[place]))
     results = Results(list(again.values()))
     careful = {call.id for place, call in again.items() if not _harmless(call, left.uses[place])}
     asking = replace(ports, decide=lambda call: _verdict(ports, call, call.id in careful))
-    await run_calls(asking, context.turn_id, results, list(again.values()))
-    for place, call in again.items():
-        outcome = results.outcome(call) or LEFT_OPEN
-        if was_denied(outcome):
-            outcome = LEFT_OPEN
-            await end_unsent(ports, results, call, outcome)
-        found[place] = _result(left.uses[place], outcome, results.edited(call))
-    return found
+    try:
+        await run_calls(asking, context.turn_id, results, list(again.values()))
+        for call in again.values():
+            if was_denied(results.outcome(call) or LEFT_OPEN):
+                await end_unsent(ports, results, call, LEFT_OPEN)
+    finally:
+        for place, call in again.items():
+            outcome = results.outcome(call) or LEFT_OPEN
+            settled[place] = _result(left.uses[place], outcome, results.edited(call))
+
+
+def _as_left(use: RecordedUse) -> Failure:
+    """What can be said of a call without an outcome."""
+    return LEFT_OPEN if use.sent else NEVER_SENT
 
 
 def _result(use: RecordedUse, outcome: Outcome, edited: str = "") -> ToolResult:
