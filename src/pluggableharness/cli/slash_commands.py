@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -12,6 +11,7 @@ from pluggableharness.cli.arguments import read_arguments
 from pluggableharness.cli.choosing import Choosing
 from pluggableharness.cli.finding import find_log
 from pluggableharness.cli.policy.explaining import explained
+from pluggableharness.cli.session_words import about, began, ended
 from pluggableharness.cli.tools import first_sentence
 from pluggableharness.kernel.domain.errors import HarnessError, UsageError
 from pluggableharness.kernel.frontends.meter import dollars
@@ -207,8 +207,7 @@ def recent(directory: str, *, besides: str = "") -> Sequence[Summary]:
 
 
 def _session_row(number: int, one: Summary) -> tuple[str, ...]:
-    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started // 1_000_000))
-    return str(number), began, one.status.replace("_", " "), one.prompt.partition("\n")[0]
+    return str(number), began(one), ended(one), about(one).partition("\n")[0]
 
 
 def _rule_row(rule: Rule) -> tuple[str, ...]:

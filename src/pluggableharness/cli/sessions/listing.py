@@ -4,7 +4,6 @@ import argparse
 import os
 import shutil
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -15,9 +14,9 @@ import msgspec
 from pluggableharness.cli.complaining import complain
 from pluggableharness.cli.exits import DONE
 from pluggableharness.cli.reporting import reported
+from pluggableharness.cli.session_words import about, began, ended
 from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.config.finding import find
-from pluggableharness.kernel.domain.session import SessionStatus
 from pluggableharness.kernel.frontends.text import shown
 from pluggableharness.kernel.store.index import Summary, summaries
 from pluggableharness.kernel.store.location import sessions_directory
@@ -102,28 +101,18 @@ def _json(one: Summary) -> str:
 def _table(
     found: Sequence[Summary], ids: dict[str, str], root: str, columns: int, encoding: str
 ) -> Iterator[str]:
-    """A line a session, whose prompt has what room the columns before it leave.
-
-    One without a prompt is told by who makes its calls, an MCP client say.
-    """
+    """A line a session, whose prompt has what room the columns before it leave."""
     names = [ids[one.session_id] for one in found]
-    statuses = [_status(one) for one in found]
+    statuses = [ended(one) for one in found]
     costs = [f"  ${one.cost_usd:.2f}" if one.cost_usd else "" for one in found]
     long, wide, dear = (max(map(len, texts), default=0) for texts in (names, statuses, costs))
     for one, name, status, cost in zip(found, names, statuses, costs, strict=True):
-        began = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.started // 1_000_000))
-        start = f"{name:<{long}}  {began}  {status:<{wide}}{cost:>{dear}}  "
+        start = f"{name:<{long}}  {began(one)}  {status:<{wide}}{cost:>{dear}}  "
         room = max(columns - len(start), _NARROW)
-        told = (one.prompt or one.model) + _where(one, root)
-        about = shown(told[:room].strip(), encoding)
-        cut = len(told) > room or len(about) > room
-        yield (start + (about[: room - 3] + "..." if cut else about)).rstrip()
-
-
-def _status(one: Summary) -> str:
-    """How the session ended; that of a call by hand says nothing about its call."""
-    ended = one.status == SessionStatus.COMPLETED.value
-    return "by hand" if ended and one.by_hand else one.status.replace("_", " ")
+        whole = about(one) + _where(one, root)
+        told = shown(whole[:room].strip(), encoding)
+        cut = len(whole) > room or len(told) > room
+        yield (start + (told[: room - 3] + "..." if cut else told)).rstrip()
 
 
 def _where(one: Summary, root: str) -> str:
