@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from pluggableharness.kernel.domain.bounds import Spent
 from pluggableharness.kernel.domain.call import CallContext, ProposedCall
-from pluggableharness.kernel.domain.message import Message, ModelReply
+from pluggableharness.kernel.domain.message import Message, ModelReply, ToolResult
 from pluggableharness.kernel.domain.operation import Kind, Risk
-from pluggableharness.kernel.domain.outcome import Outcome
+from pluggableharness.kernel.domain.outcome import LEFT_OPEN, NEVER_SENT, Failure, Outcome
 from pluggableharness.kernel.domain.plan import Applied
 from pluggableharness.kernel.domain.render import RenderNode
 from pluggableharness.kernel.domain.values import JsonObject
@@ -127,6 +127,17 @@ class RecordedUse:
     outcome: Outcome | None = None
     edited: str = ""
     ran: JsonObject | None = None
+
+    @property
+    def unknown(self) -> Failure:
+        """What can be said of it where no outcome was filed (K27)."""
+        return LEFT_OPEN if self.sent else NEVER_SENT
+
+    @property
+    def result(self) -> ToolResult:
+        """What the model is told of it."""
+        told = self.outcome or self.unknown
+        return ToolResult(self.proposed.tool_use_id, self.name, told, self.edited)
 
 
 @dataclass(frozen=True, slots=True)

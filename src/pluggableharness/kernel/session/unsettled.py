@@ -12,7 +12,7 @@ from pluggableharness.kernel.domain.call import Call, CallContext, RefusedCall
 from pluggableharness.kernel.domain.identity import ulid
 from pluggableharness.kernel.domain.message import Message, Role, ToolResult
 from pluggableharness.kernel.domain.operation import Kind, Operation
-from pluggableharness.kernel.domain.outcome import LEFT_OPEN, NEVER_SENT, Failure, Outcome
+from pluggableharness.kernel.domain.outcome import LEFT_OPEN, Failure, Outcome
 from pluggableharness.kernel.domain.recorded import RecordedTurn, RecordedUse
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.planning.classify import classify
@@ -42,9 +42,7 @@ async def settle(
         for place, use in enumerate(left.uses)
         if use.outcome is None
     }
-    settled = {
-        place: _result(use, use.outcome or _as_left(use)) for place, use in enumerate(left.uses)
-    }
+    settled = {place: use.result for place, use in enumerate(left.uses)}
     try:
         await _settle(ports, context, left, calls, settled)
     finally:
@@ -68,7 +66,7 @@ async def _settle(
     }
     for place, call in calls.items():
         if place not in again:
-            await _file(ports, call, _as_left(left.uses[place]))
+            await _file(ports, call, left.uses[place].unknown)
     results = Results(list(again.values()))
     careful = {call.id for place, call in again.items() if not _harmless(call, left.uses[place])}
     asking = replace(ports, decide=lambda call: _verdict(ports, call, call.id in careful))
@@ -83,15 +81,10 @@ async def _settle(
             settled[place] = _result(left.uses[place], outcome, results.edited(call))
 
 
-def _as_left(use: RecordedUse) -> Failure:
-    """What can be said of a call without an outcome."""
-    return LEFT_OPEN if use.sent else NEVER_SENT
-
-
-def _result(use: RecordedUse, outcome: Outcome, edited: str = "") -> ToolResult:
+def _result(use: RecordedUse, outcome: Outcome, edited: str) -> ToolResult:
     """The result of a call that was open; `edited` is what a person changed just now."""
     told = " ".join(text for text in (use.edited, edited) if text)
-    return ToolResult(use.proposed.tool_use_id, use.name, outcome, told)
+    return replace(use, outcome=outcome, edited=told).result
 
 
 def _call(

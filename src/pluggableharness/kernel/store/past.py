@@ -13,8 +13,8 @@ from pluggableharness.kernel.codec.record_facts import read_facts
 from pluggableharness.kernel.domain.bounds import Spent
 from pluggableharness.kernel.domain.call import ProposedCall
 from pluggableharness.kernel.domain.event import Event, EventKind
-from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, ToolResult, Usage
-from pluggableharness.kernel.domain.outcome import LEFT_OPEN, NEVER_SENT, Outcome
+from pluggableharness.kernel.domain.message import NOTHING_USED, Message, Role, Usage
+from pluggableharness.kernel.domain.outcome import NEVER_SENT, Outcome
 from pluggableharness.kernel.domain.recorded import (
     RecordedCall,
     RecordedDecision,
@@ -125,19 +125,8 @@ def _use(proposed: ProposedCall, left: list[_Trace]) -> RecordedUse:
 
 
 def _results(uses: Sequence[RecordedUse]) -> Message:
-    """The entry that answers a message; what has no outcome gets what can be said of it."""
-    return Message(
-        Role.USER,
-        tuple(
-            ToolResult(
-                use.proposed.tool_use_id,
-                use.name,
-                use.outcome or (LEFT_OPEN if use.sent else NEVER_SENT),
-                use.edited,
-            )
-            for use in uses
-        ),
-    )
+    """The entry that answers a message."""
+    return Message(Role.USER, tuple(use.result for use in uses))
 
 
 class _Clock:
