@@ -46,6 +46,7 @@ class Host:
     def __init__(self, *specs: ProviderSpec, **more: Any) -> None:
         self.providers = ProviderProcesses(specs, self._file, **more)
         self.filed: list[tuple[str, Producer, EventKind, str, bytes]] = []
+        self.full: Exception | None = None
         self.operations: dict[str, Operation] = {}
 
     async def load(self) -> None:
@@ -55,6 +56,8 @@ class Host:
     async def _file(
         self, session: str, producer: Producer, kind: EventKind, version: str, payload: bytes
     ) -> Event:
+        if self.full is not None:
+            raise self.full
         self.filed.append((session, producer, kind, version, payload))
         number = len(self.filed)
         return Event(number, f"event-{number}", 0, kind.value, producer, version, payload, b"")

@@ -7,6 +7,8 @@ import pytest
 from family import LIMIT_S, Watching, Written, calls, failure, kernel, results, says, spec
 
 from pluggableharness.kernel.domain.bounds import Bounds
+from pluggableharness.kernel.domain.errors import UsageError
+from pluggableharness.kernel.domain.event import EventKind, Producer
 from pluggableharness.kernel.domain.message import Message
 from pluggableharness.kernel.domain.news import (
     CallEnded,
@@ -131,6 +133,17 @@ async def test_a_child_passes_a_queued_call_that_waits_for_its_caller(tmp_path: 
         await behind
     assert results(one.history) == [Success({"text": "done"})]
     assert results(other.history) == [Success({"text": "changed"})]
+
+
+@pytest.mark.req("K28")
+async def test_an_event_for_a_session_that_has_ended_is_refused(tmp_path: Path) -> None:
+    """Its provider may live on with other sessions, and has some seconds to speak for this one."""
+    late = Producer("nesting"), EventKind.MEMORY_WRITE, "1", b"late"
+    async with asyncio.timeout(LIMIT_S), kernel(tmp_path) as made:
+        async with made.session(Written([says("done")]), Watching()) as session:
+            await session.run("go")
+        with pytest.raises(UsageError, match="has ended"):
+            await made._file(session.id, *late)
 
 
 @pytest.mark.req("K14")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rogue_host import Host, hosted, rogue
 
+from pluggableharness.kernel.domain.errors import RecordFailed
 from pluggableharness.kernel.domain.event import EventKind
 from pluggableharness.kernel.domain.outcome import Success
 from pluggableharness.wire import content_pb2, event_pb2, kernel_pb2, log_pb2, tool_pb2
@@ -95,6 +96,14 @@ async def test_nobody_files_a_call_but_the_kernel_that_makes_it(host: Host) -> N
     forged = emission(kind=kernel_pb2.EVENT_KIND_TOOL_CALL, payload=call.SerializeToString())
     assert (await ask(host, "Emit", forged))["code"] == "INVALID_ARGUMENT"
     assert host.filed == []
+
+
+@pytest.mark.req("K28", "P16")
+async def test_an_event_that_cannot_be_kept_is_refused_with_the_reason(host: Host) -> None:
+    host.full = RecordFailed("the record cannot be written: No space left on device")
+    refused = await ask(host, "Emit", emission())
+    assert refused["code"] == "ABORTED"
+    assert "No space left on device" in refused["message"]
 
 
 @pytest.mark.req("P26")

@@ -356,7 +356,9 @@ class Kernel:
         self, session_id: str, producer: Producer, kind: EventKind, version: str, payload: bytes
     ) -> Event:
         """Store what a provider emitted, for a session that runs here (K28)."""
-        log = self._logs[session_id]
+        log = self._logs.get(session_id)
+        if log is None:  # a provider has some seconds more than the session whose call it had
+            raise UsageError(f"session {session_id} has ended, and its record is closed")
         event = log.append(kind, payload, schema_version=version, producer=producer)
         await log.sync()
         return event

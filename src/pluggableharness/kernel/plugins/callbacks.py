@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError, Message
 from pluggableharness.kernel.codec.child import child_end_to_wire, child_request_from_wire
 from pluggableharness.kernel.codec.tool import failure_from_wire
 from pluggableharness.kernel.domain.child import ChildEnd, ChildRefused, ChildRequest
+from pluggableharness.kernel.domain.errors import HarnessError
 from pluggableharness.kernel.domain.event import Event, EventKind, Producer
 from pluggableharness.kernel.domain.outcome import ErrorCategory
 from pluggableharness.kernel.domain.quoting import in_quotes
@@ -23,7 +24,10 @@ from pluggableharness.wire.handshake import CALL_ID_METADATA
 from pluggableharness.wire.structs import from_struct
 
 File = Callable[[str, Producer, EventKind, str, bytes], Awaitable[Event]]
-"""Stores an event of a session: its id, the producer, kind, schema version and payload."""
+"""Stores an event of a session: its id, the producer, kind, schema version and payload.
+
+Raises HarnessError when it cannot be kept.
+"""
 
 RunChild = Callable[[ChildRequest], Coroutine[Any, Any, ChildEnd]]
 """Runs a child session to its end; raises ChildRefused."""
@@ -202,6 +206,8 @@ def _answering(
             await context.abort(statuses[refused.status], str(refused))
         except (DecodeError, ValueError) as error:
             await context.abort(statuses.INVALID_ARGUMENT, str(error))
+        except HarnessError as error:
+            await context.abort(statuses.ABORTED, str(error))
         raise AssertionError("abort raises")
 
     return answer
