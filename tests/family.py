@@ -1,5 +1,6 @@
 """A kernel in this process with the nesting provider, and models that say what a test wrote."""
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -16,11 +17,12 @@ from pluggableharness.kernel.domain.message import (
     ToolResult,
     Usage,
 )
-from pluggableharness.kernel.domain.news import News
+from pluggableharness.kernel.domain.news import CallEnded, FromChild, News, SessionEnded
 from pluggableharness.kernel.domain.operation import Operation
 from pluggableharness.kernel.domain.outcome import Failure, Outcome
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.domain.profile import Profile
+from pluggableharness.kernel.domain.session import SessionStatus
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.kernel import Kernel, opened
 from pluggableharness.kernel.plugins.spec import ProviderSpec
@@ -44,6 +46,8 @@ def calls(*names: str, **arguments: Any) -> Message:
 def says(text: str) -> Message:
     return Message(Role.ASSISTANT, (Text(text),))
 
+
+EVERYTHING = ("nesting.*",)
 
 SOME = Usage(3, 2)
 
@@ -123,3 +127,34 @@ def results(history: Sequence[Message]) -> list[Outcome]:
 def failure(outcome: Outcome) -> Failure:
     assert isinstance(outcome, Failure), outcome
     return outcome
+
+
+async def outcomes(
+    directory: Path, root: Message, *profiles: Profile, **models: Written
+) -> list[Outcome]:
+    """The results of the one message of a root session."""
+    async with (
+        asyncio.timeout(LIMIT_S),
+        kernel(directory, profiles, models) as made,
+        made.session(Written([root]), Watching()) as session,
+    ):
+        await session.run("go")
+    return results(session.history)
+
+
+def ended(frontend: Watching) -> list[SessionStatus]:
+    """How the children ended."""
+    return [
+        one.news.end.status
+        for one in frontend.heard
+        if isinstance(one, FromChild) and isinstance(one.news, SessionEnded)
+    ]
+
+
+def below(heard: list[News], level: int = 1) -> list[Outcome]:
+    """How the calls of the sessions so many levels down ended, in that order."""
+    return [
+        one.news.outcome
+        for one in heard
+        if isinstance(one, FromChild) and isinstance(one.news, CallEnded) and len(one.path) == level
+    ]
