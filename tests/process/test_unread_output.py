@@ -3,16 +3,37 @@
 import fcntl
 import signal
 import subprocess
+import sys
 import termios
 
 import pytest
-from process.harness import HARNESS, Harness
+from process.harness import BOUND_S, HARNESS, Harness
 from process_tree import eventually, seconds, with_word
 
 pytestmark = pytest.mark.providers("exec")
 
 FLOOD = f"yes | head -c 3000000; sleep {seconds(318)}"
 SCRIPT = f"messages: [{{calls: [{{tool: exec.bash, arguments: {{command: '{FLOOD}'}}}}]}}]"
+ENDLESS = """
+from pathlib import Path
+
+from pluggableharness.sdk import Context, Provider
+
+provider = Provider("flood")
+
+
+@provider.data_source(streaming=True, default_timeout=3)
+async def flood(ctx: Context[None]) -> dict[str, str]:
+    \"\"\"Write without end.\"\"\"
+    try:
+        while True:
+            await ctx.output(b"0123456789\\n" * 5000)
+    finally:
+        Path(ctx.working_directory, "ended").touch()
+
+
+provider.serve()
+"""
 _PIPE = 32 * 1024
 """Less than any pipe holds that nobody empties."""
 
@@ -56,3 +77,26 @@ def test_a_second_signal_ends_a_harness_whose_output_nobody_reads(
             running.kill()
     assert running.returncode == 130
     eventually(lambda: not with_word(seconds(318)), "the command is gone")
+
+
+@pytest.mark.req("K14", "P14", "K33")
+@pytest.mark.parametrize("way", ["call", "call --json", "run", "run --json"])
+def test_a_deadline_holds_while_nobody_reads_and_the_reader_gets_all_of_it_in_the_end(
+    harness: Harness, way: str
+) -> None:
+    (harness.project / "flood.py").write_text(ENDLESS)
+    source = f'source = ["{sys.executable}", "{harness.project}/flood.py"]'
+    (harness.project / "agent.hcl").write_text(
+        f"required_providers {{\n  flood = {{ {source} }}\n}}\n"
+    )
+    script = "messages: [{calls: [{tool: flood.flood, arguments: {}}]}, {say: Done.}]"
+    words = ["flood.flood"] if way.startswith("call") else ["--script", harness.script(script)]
+    running = harness.start(*way.split(), *words)
+    eventually((harness.project / "ended").exists, "the function was cancelled")
+    assert running.poll() is None
+    said, errors = running.communicate(timeout=BOUND_S)
+    assert running.returncode == (1 if way.startswith("call") else 0), errors
+    assert "cancelled at its deadline of 3 s" in (errors if way == "call" else said)
+    assert len(said) > _PIPE
+    if way.startswith("run"):
+        assert "Done." in said

@@ -72,6 +72,8 @@ class CallOutput:
                 self._tell(f"{news.level}: {news.message}")
             case _:
                 pass
+        await self._out.room()
+        await self._err.room()
 
     async def decide(self, item: PlanItem, changed: str) -> Answer | None:
         """Nobody is asked."""
@@ -82,8 +84,10 @@ class CallOutput:
         return None
 
     def close(self) -> None:
-        """Write what a stream that never ended has left."""
+        """Write what a stream that never ended has left, and all that has not left yet."""
         self._finish_streams()
+        self._out.flush()
+        self._err.flush()
 
     def _event(self, event: LeadUp) -> None:
         if isinstance(event, OutputChunk):
@@ -147,7 +151,9 @@ class CallOutput:
 
 def show(node: RenderNode, out: TextIO) -> None:
     """Draw a render tree, a preview say, in full."""
-    _draw(node, Outlet(out), numbered=True)
+    outlet = Outlet(out)
+    _draw(node, outlet, numbered=True)
+    outlet.flush()
 
 
 def _draw(node: RenderNode, outlet: Outlet, *, numbered: bool = False) -> None:

@@ -43,6 +43,7 @@ class JsonLines:
                 self._write(shape(news))
             case _:
                 self._write(shape(news))
+        await self._outlet.room()
 
     async def decide(self, item: PlanItem, changed: str) -> Answer | None:
         """Nobody is there."""
@@ -53,7 +54,7 @@ class JsonLines:
         return None
 
     def close(self) -> None:
-        """Write what was gathered."""
+        """Write all that has not left yet."""
         self._outlet.flush()
 
     def _event(self, call_id: str, event: LeadUp) -> None:
@@ -96,6 +97,7 @@ class CallLines(JsonLines):
             await super().hear(news)
         elif isinstance(news, CallRefused):
             self._write(outcome(news.refused.id, news.refused.failure))
+            await self._outlet.room()
 
 
 def _chunk_shape(call_id: str, stream: str, data: str | bytes) -> Shape:

@@ -1,6 +1,7 @@
-"""Waiting until there is something to read, without blocking the loop."""
+"""Waiting until there is something to read, or room to write, without blocking the loop."""
 
 import asyncio
+from collections.abc import Callable
 
 
 async def readable(descriptor: int) -> None:
@@ -9,12 +10,27 @@ async def readable(descriptor: int) -> None:
     That is at once for a regular file and /dev/null, which never make anybody wait, and for a
     descriptor that is closed.
     """
-    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    await _ready(descriptor, loop.add_reader, loop.remove_reader)
+
+
+async def writable(descriptor: int) -> None:
+    """Return once a write would not wait, be it for room or for the error that nobody reads."""
+    loop = asyncio.get_running_loop()
+    await _ready(descriptor, loop.add_writer, loop.remove_writer)
+
+
+async def _ready(
+    descriptor: int,
+    add: Callable[[int, Callable[[], None]], None],
+    remove: Callable[[int], bool],
+) -> None:
+    ready = asyncio.Event()
     try:
-        loop.add_reader(descriptor, ready.set)
+        add(descriptor, ready.set)
     except OSError:
         return
     try:
         await ready.wait()
     finally:
-        loop.remove_reader(descriptor)
+        remove(descriptor)

@@ -157,6 +157,7 @@ class Terminal:
                 self._child(news)
             case _:
                 assert_never(news)
+        await self._outlet.room()
 
     @property
     def looks(self) -> Looks:
@@ -234,6 +235,10 @@ class Terminal:
 
     def close(self) -> None:
         """Leave the terminal tidy: no foot, no open line, no timer; say where the record is."""
+        self._tidy()
+        self._outlet.flush()
+
+    def _tidy(self) -> None:
         self._activity.stop()
         self._prose.finish()
         self._quiet.close()
@@ -373,4 +378,4 @@ class Terminal:
             self._lines("", end.reason)
         self._session_id, self._head = end.session_id, news.log_head
         if not self._conversation:
-            self.close()
+            self._tidy()
