@@ -8,9 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
+from unit.frontends.fakes import READ, call
 from unit.frontends.watching import BOUND_S
 
-from pluggableharness.kernel.domain.news import Notice
+from pluggableharness.kernel.domain.news import CallEnded, Notice
+from pluggableharness.kernel.domain.outcome import Success
+from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.frontends.call_output import CallOutput
 from pluggableharness.kernel.frontends.json_lines import JsonLines
 from pluggableharness.kernel.frontends.outlet import Outlet
 
@@ -96,3 +100,20 @@ def test_what_a_loop_has_left_goes_before_what_is_written_after_it() -> None:
         outlet.write("b")
         reader.join(BOUND_S)
     assert got == [b"a" * MORE_THAN_FITS + b"b"]
+
+
+@pytest.mark.req("K32", "P14")
+async def test_two_streams_to_one_pipe_keep_their_order_however_full_it_is() -> None:
+    read, write = os.pipe()
+    payload: JsonObject = {"content": "x" * MORE_THAN_FITS, "total_lines": 1}
+    with os.fdopen(write, "w", encoding="utf-8") as out, os.fdopen(os.dup(write), "w") as err:
+        shown = CallOutput(out, err)
+        telling = asyncio.ensure_future(
+            shown.hear(CallEnded(call(READ, path="a"), Success(payload)))
+        )
+        async with asyncio.timeout(BOUND_S):
+            assert await taken(read, MORE_THAN_FITS) == b"x" * MORE_THAN_FITS
+            await telling
+        shown.close()
+    with os.fdopen(read, "rb") as reader:
+        assert reader.read() == b"\ntotal_lines: 1\n"

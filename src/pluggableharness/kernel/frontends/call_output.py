@@ -61,9 +61,10 @@ class CallOutput:
                 self._event(news.event)
             case CallEnded():
                 self._finish_streams()
+                await self._out.room()  # both streams may lead to one pipe, which keeps their order
                 if isinstance(news.outcome, Success):
                     drawn = await self._drawn(news.call, news.outcome)
-                    self._result(in_order(news.outcome.payload, news.call.operation), drawn)
+                    await self._result(in_order(news.outcome.payload, news.call.operation), drawn)
                 else:
                     self._error(news.call.operation.full_name, news.outcome)
             case CallRefused():
@@ -115,7 +116,7 @@ class CallOutput:
             return None
         return await self._draw(call, success)
 
-    def _result(self, payload: JsonObject, drawn: RenderNode | None) -> None:
+    async def _result(self, payload: JsonObject, drawn: RenderNode | None) -> None:
         """The main part on standard output, and what is said about it on standard error."""
         main = main_field(payload)
         if drawn is not None:
@@ -126,6 +127,7 @@ class CallOutput:
             self._main(main, payload)
         if main is None:
             return
+        await self._out.room()
         self._values({name: value for name, value in payload.items() if name != main}, self._err)
 
     def _main(self, name: str, payload: JsonObject) -> None:
