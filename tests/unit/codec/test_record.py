@@ -19,6 +19,7 @@ from pluggableharness.kernel.codec.record_facts import (
     decision_payload,
     ended_payload,
     read_decision,
+    read_ended,
     read_facts,
     refusal_payload,
     started_payload,
@@ -36,7 +37,7 @@ from pluggableharness.kernel.domain.recorded import RecordedApplyItem, RecordedP
 from pluggableharness.kernel.domain.render import TextNode
 from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.domain.values import JsonObject
-from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.domain.verdict import Decision, Opined, Opinion, Verdict
 from pluggableharness.wire import event_pb2
 
 WRITE = Operation(
@@ -235,10 +236,32 @@ def test_what_was_not_written_here_is_a_value_error(payload: bytes) -> None:
 
 
 @pytest.mark.req("K27")
-def test_a_decision_that_lacks_something_is_a_value_error() -> None:
+def test_a_decision_or_an_end_of_which_a_fact_is_of_another_kind_is_a_value_error() -> None:
+    opinion = Opinion(Opined.DENY, "no")
+    verdict = Verdict(Decision.DENY, "rule r", "", Decision.ASK, edited="path", opinion=opinion)
+    decided = read_facts(decision_payload(CALL, verdict))
+    for name in decided:
+        with pytest.raises(ValueError, match=name):
+            read_decision(json_bytes(decided | {name: ["x"]}))
+    for name in ("kind", "risk", "decision", "downgraded_from"):
+        with pytest.raises(ValueError):
+            read_decision(json_bytes(decided | {name: "another"}))
+    end = read_facts(ended_payload(SessionEnd("s", SessionStatus.COMPLETED)))
+    assert read_ended("s", end) == SessionEnd("s", SessionStatus.COMPLETED)
+    for wrong in ({"status": "over"}, {"status": []}, {"reason": 7}, {"final_text": None}):
+        with pytest.raises(ValueError):
+            read_ended("s", end | wrong)
+
+
+@pytest.mark.req("K27")
+def test_a_decision_or_an_end_that_lacks_something_is_a_value_error() -> None:
     for payload in (b"[]", b"{}", b'{"call_id": "x", "tool_use_id": "", "name": ""}', b"nonsense"):
         with pytest.raises(ValueError):
             read_decision(payload)
+    end = read_facts(ended_payload(SessionEnd("s", SessionStatus.COMPLETED)))
+    for missing in ("status", "reason", "final_text"):
+        with pytest.raises(ValueError, match=missing):
+            read_ended("s", {name: fact for name, fact in end.items() if name != missing})
 
 
 @pytest.mark.req("K27")

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from pluggableharness.kernel.codec.json_text import facts_bytes, json_bytes, json_value
 from pluggableharness.kernel.domain.call import Call, RefusedCall
@@ -10,10 +12,43 @@ from pluggableharness.kernel.domain.news import Notice
 from pluggableharness.kernel.domain.operation import Kind, Risk
 from pluggableharness.kernel.domain.plan import Lasting, Scope
 from pluggableharness.kernel.domain.recorded import RecordedDecision
-from pluggableharness.kernel.domain.session import SessionEnd
+from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.domain.verdict import Decision, Opined, Opinion, Verdict
 
 _REFUSED = "refused"
+
+
+class _Opinion(msgspec.Struct):
+    answer: Opined
+    reason: str
+
+
+class _Decision(msgspec.Struct):
+    """A decision as it is written; one about a call that never became one has its first five."""
+
+    call_id: str
+    tool_use_id: str
+    name: str
+    idempotent: bool
+    decision: str
+    decided_by: str = ""
+    reason: str = ""
+    downgraded_from: str | None = None
+    kind: Kind = Kind.DATA_SOURCE
+    risk: Risk = Risk.READ_ONLY
+    leading: str = ""
+    deadline_s: float | None = None
+    edited: str = ""
+    reviewer: _Opinion | None = None
+
+
+class _Ended(msgspec.Struct):
+    status: SessionStatus
+    reason: str
+    final_text: str
+
+
+_Form = TypeVar("_Form")
 
 
 def decision_payload(call: Call, verdict: Verdict) -> bytes:
@@ -69,23 +104,18 @@ def refusal_payload(refused: RefusedCall) -> bytes:
 
 def read_decision(payload: bytes) -> RecordedDecision:
     """Read a decision, of either sort. Raises ValueError for what this module did not write."""
-    facts = read_facts(payload)
-    try:
-        return RecordedDecision(
-            facts["call_id"],
-            facts["tool_use_id"],
-            facts["name"],
-            facts["idempotent"],
-            None if facts["decision"] == _REFUSED else _verdict(facts),
-            Kind(facts.get("kind", Kind.DATA_SOURCE.value)),
-            Risk(facts.get("risk", Risk.READ_ONLY.value)),
-            facts.get("leading", ""),
-            facts.get("deadline_s"),
-        )
-    except KeyError as missing:
-        raise ValueError(f"a decision without {missing}") from None
-    except TypeError as error:
-        raise ValueError(f"a decision that is none: {error}") from None
+    facts = _as(_Decision, read_facts(payload))
+    return RecordedDecision(
+        facts.call_id,
+        facts.tool_use_id,
+        facts.name,
+        facts.idempotent,
+        None if facts.decision == _REFUSED else _verdict(facts),
+        facts.kind,
+        facts.risk,
+        facts.leading,
+        facts.deadline_s,
+    )
 
 
 def started_payload(
@@ -131,6 +161,13 @@ def ended_payload(end: SessionEnd) -> bytes:
     )
 
 
+def read_ended(session_id: str, facts: dict[str, Any]) -> SessionEnd:
+    """The last fact about a session, as `read_facts` gave it. Raises ValueError for what this
+    module did not write."""
+    end = _as(_Ended, facts)
+    return SessionEnd(session_id, end.status, end.reason, end.final_text)
+
+
 def read_facts(payload: bytes) -> dict[str, Any]:
     """Read a JSON payload; those of kind `session` have an `event`. Raises ValueError."""
     facts = json_value(payload)
@@ -139,16 +176,20 @@ def read_facts(payload: bytes) -> dict[str, Any]:
     return facts
 
 
-def _verdict(facts: dict[str, Any]) -> Verdict:
-    said = facts.get("reviewer")
-    verdict = _plain_verdict(
-        facts["decision"], facts["decided_by"], facts["reason"], facts["downgraded_from"]
-    )
-    edited = facts.get("edited", "")
-    if said is None and not edited:
+def _as(form: type[_Form], facts: dict[str, Any]) -> _Form:
+    try:
+        return msgspec.convert(facts, form)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"no such fact of a session: {error}") from None
+
+
+def _verdict(facts: _Decision) -> Verdict:
+    verdict = _plain_verdict(facts.decision, facts.decided_by, facts.reason, facts.downgraded_from)
+    said = facts.reviewer
+    if said is None and not facts.edited:
         return verdict
-    opinion = None if said is None else Opinion(Opined(said["answer"]), said["reason"])
-    return replace(verdict, edited=edited, opinion=opinion)
+    opinion = None if said is None else Opinion(said.answer, said.reason)
+    return replace(verdict, edited=facts.edited, opinion=opinion)
 
 
 @lru_cache(maxsize=256)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from pluggableharness.kernel.codec.record_facts import read_facts
+from pluggableharness.kernel.codec.record_facts import read_ended, read_facts
 from pluggableharness.kernel.domain.call import Call, CallContext, ProposedCall, RefusedCall
 from pluggableharness.kernel.domain.event import Event, EventKind
 from pluggableharness.kernel.domain.message import ModelReply, Role
@@ -37,7 +37,6 @@ from pluggableharness.kernel.domain.recorded import (
     RecordedPlan,
     RecordedPlanItem,
 )
-from pluggableharness.kernel.domain.session import SessionEnd, SessionStatus
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.store.stretches import Facts, Row, Stretch, stretches
@@ -228,9 +227,7 @@ class _Turn:
                 level = str(facts.get("level", "warning"))
                 yield Notice(level, str(facts.get("message", "")))
             case "ended":
-                status = SessionStatus(facts["status"])
-                end = SessionEnd(self.session_id, status, facts["reason"], facts["final_text"])
-                yield SessionEnded(end, event.hash.hex())
+                yield SessionEnded(read_ended(self.session_id, facts), event.hash.hex())
             case _:
                 pass
 
