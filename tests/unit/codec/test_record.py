@@ -248,9 +248,10 @@ def test_a_decision_or_an_end_of_which_a_fact_is_of_another_kind_is_a_value_erro
             read_decision(json_bytes(decided | {name: "another"}))
     end = read_facts(ended_payload(SessionEnd("s", SessionStatus.COMPLETED)))
     assert read_ended("s", end) == SessionEnd("s", SessionStatus.COMPLETED)
-    for wrong in ({"status": "over"}, {"status": []}, {"reason": 7}, {"final_text": None}):
+    strange: list[JsonObject] = [{"status": "over"}, {"status": []}, {"reason": 7}]
+    for wrong in [*strange, {"final_text": None}]:
         with pytest.raises(ValueError):
-            read_ended("s", end | wrong)
+            read_ended("s", {**end, **wrong})
 
 
 @pytest.mark.req("K27")

@@ -37,6 +37,31 @@ def test_a_strangers_file_further_up_is_none_of_ours(tmp_path: Path) -> None:
     assert find(tmp_path) == tmp_path / "agent.hcl"
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_a_strangers_link_to_a_file_of_ours_is_none_of_ours_further_up(tmp_path: Path) -> None:
+    """What is relative in it would be the stranger's: `source = ["python3", "./server.py"]`."""
+    link = tmp_path / "shared" / "agent.hcl"
+    (tmp_path / "shared" / "work").mkdir(parents=True)
+    link.symlink_to(place(tmp_path / "project"))
+    assert find(tmp_path / "shared" / "work") == link
+    os.lchown(link, 12345, 12345)
+    assert find(tmp_path / "shared" / "work") is None
+
+
+@pytest.mark.req("F1")
+@pytest.mark.parametrize("target", ["gone.hcl", "agent.hcl"])
+def test_a_link_that_leads_nowhere_is_a_file_that_cannot_be_read(
+    tmp_path: Path, target: str
+) -> None:
+    (tmp_path / "agent.hcl").symlink_to(target)
+    (tmp_path / "below").mkdir()
+    for directory in (tmp_path, tmp_path / "below"):
+        found = find(directory)
+        assert found == tmp_path / "agent.hcl"
+        with pytest.raises(UsageError, match="cannot be read"):
+            read_source(found, "agent.hcl")
+
+
 @pytest.mark.req("F1")
 @pytest.mark.parametrize(
     ("data", "said"),
