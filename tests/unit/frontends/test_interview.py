@@ -82,6 +82,16 @@ async def test_an_empty_line_is_the_default_or_no_answer() -> None:
 
 
 @pytest.mark.req("C21")
+async def test_a_default_beside_the_options_is_the_answer_of_who_just_confirms() -> None:
+    options = ["keep both", "drop one"]
+    for default in ("ask me later", "keep both, drop one"):
+        answer, _ = await answered("\n", options=options, multiple=True, default=default)
+        assert answer == {"answer": default}
+    answer, _ = await answered("\n", options=options, default="drop one")
+    assert answer == {"answer": "drop one", "selected": ["drop one"]}
+
+
+@pytest.mark.req("C21")
 async def test_a_question_is_as_suspect_as_any_text() -> None:
     _, screen = await answered("x\n", options=["a\x1b[2Jb"])
     assert r'│ 1. "a\x1b[2Jb"' in screen

@@ -83,13 +83,16 @@ class Interview:
 
     def _value(self, line: str, schema: Schema) -> tuple[Json, list[str] | None]:
         default = self.call.arguments.get("default")
-        if not line and isinstance(default, str):
-            line = default
+        confirms = not line and isinstance(default, str)
+        if confirms:
+            line = str(default)
         if not line:
             raise ValueError("an answer is needed")
         if schema.type is SchemaType.STRING and self._options:
             several = self.call.arguments.get("multiple") is True
             picked = chosen(line, self._options, several=several, letters=True)
+            if picked is None and confirms:
+                return line, None  # whoever asked meant it, as one of the options or beside them
             if picked is None:
                 count = len(self._options)
                 raise ValueError(
