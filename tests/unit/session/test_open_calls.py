@@ -29,7 +29,7 @@ from pluggableharness.kernel.domain.news import CallEnded, CallStarted
 from pluggableharness.kernel.domain.outcome import LEFT_OPEN, NEVER_SENT, Outcome, Success
 from pluggableharness.kernel.domain.plan import Answer
 from pluggableharness.kernel.domain.session import SessionStatus
-from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.domain.verdict import Decision, Review, Reviewer, Verdict
 from pluggableharness.kernel.store.log import EventLog
 from pluggableharness.kernel.store.past import read_session
 from pluggableharness.kernel.store.reading import read_events
@@ -59,7 +59,11 @@ async def test_what_may_have_run_runs_again_only_when_that_does_no_harm(
 
 @pytest.mark.req("K27")
 @pytest.mark.parametrize("allow", [True, False])
-async def test_a_person_is_asked_about_what_may_have_run(tmp_path: Path, allow: bool) -> None:
+@pytest.mark.parametrize("policy", [Decision.ALLOW, Decision.ASK])
+@pytest.mark.parametrize("review", [None, Review(Reviewer("r"), Verdict(Decision.ALLOW, "r"))])
+async def test_a_person_is_told_and_asked_about_what_may_have_run_whoever_else_would_decide(
+    tmp_path: Path, allow: bool, policy: Decision, review: Review | None
+) -> None:
     path = await interrupted(tmp_path / "logs", calls("write"), says("done"))
     asked: list[str] = []
 
@@ -69,7 +73,12 @@ async def test_a_person_is_asked_about_what_may_have_run(tmp_path: Path, allow: 
 
     frontend, providers = FakeFrontend(answers=answer), FakeProviders()
     session, _, _ = await resume(
-        path, calls("write"), says("done"), frontend=frontend, providers=providers
+        path,
+        calls("write"),
+        says("done"),
+        frontend=frontend,
+        providers=providers,
+        decide=lambda call: Verdict(policy, "rule r", "why", review=review),
     )
     assert asked == ["it is not known whether this call ran already"]
     expected = Success({"did": "write"}) if allow else LEFT_OPEN

@@ -117,9 +117,10 @@ def _harmless(call: Call, use: RecordedUse) -> bool:
 
 
 def _verdict(ports: TurnPorts, call: Call, careful: bool) -> Verdict:
-    """Policy's verdict; an allow of what may have run already is a person's to give."""
+    """Policy's verdict; an allow of what may have run already is a person's to give, who is told
+    so whatever else asks."""
     verdict = ports.decide(call)
-    if careful and verdict.decision is Decision.ALLOW:
+    if careful and verdict.decision is not Decision.DENY:
         return Verdict(Decision.ASK, "resume", "it is not known whether this call ran already")
     return verdict
 
