@@ -94,6 +94,18 @@ def test_init_fits_the_project_and_what_it_writes_is_right(
     assert all(f"  {name} " in written and f'"{name}.*"' in written for name in NAMES)
 
 
+@pytest.mark.req("F12", "C13")
+def test_what_init_says_of_variables_is_how_commands_get_them(harness: Harness) -> None:
+    assert harness.run("init").returncode == 0
+    path = harness.project / "agent.hcl"
+    given = "env = { GREETING = env(\"HELLO\") }"
+    assert "  env = {}\n" in path.read_text()
+    path.write_text(path.read_text().replace("env = {}", given))
+    command = "command=echo [$GREETING] [$HELLO]"
+    done = harness.run("call", "exec.bash", command, "--json", HELLO="good day")
+    assert lines(done.stdout)[-1]["payload"]["output"] == "[good day] []\n"
+
+
 @pytest.mark.req("F12")
 def test_init_leaves_a_file_that_is_there_as_it_is(harness: Harness) -> None:
     (harness.project / "agent.hcl").write_text("settings {}\n")

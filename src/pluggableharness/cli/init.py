@@ -194,8 +194,9 @@ provider "filesystem" {
 }
 
 provider "exec" {
-  # Variables of your environment that commands get beside PATH, HOME and the like.
-  environment = []
+  # Variables that commands get beside PATH, HOME and the like: NAME = "value", or of your own
+  # environment NAME = env("NAME").
+  env = {}
 
   timeout {
     bash = "10m"
