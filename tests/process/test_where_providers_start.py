@@ -73,6 +73,24 @@ def test_a_provider_starts_where_its_agent_hcl_is(
     assert said == str(harness.project)
 
 
+@pytest.mark.req("C19")
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_project_has_one_list_of_tasks_for_sessions_in_all_of_its_folders(
+    harness: Harness, tmp_path: Path, is_link: bool
+) -> None:
+    harness.configure("", "task")
+    (harness.project / "sub").mkdir()
+    seen_as = tmp_path / "link" if is_link else harness.project
+    if is_link:
+        seen_as.symlink_to(harness.project)
+    below = ("--cwd", str(seen_as / "sub"))
+    assert harness.run("call", "task.task_create", "title=one", *below).returncode == 0
+    assert harness.run("call", "task.task_create", "title=two").returncode == 0
+    listed = lines(harness.run("call", "task.task_list", "--json", *below).stdout)[-1]["payload"]
+    assert [task["title"] for task in listed["tasks"]] == ["one", "two"]
+    assert not (harness.project / "sub" / ".agent").exists()
+
+
 @pytest.mark.req("F3")
 @pytest.mark.parametrize("command", [("./where.py",), (sys.executable, "where.py")])
 def test_a_provider_of_the_command_line_starts_where_it_was_typed(

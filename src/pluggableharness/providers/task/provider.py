@@ -93,7 +93,7 @@ async def task_list(
     limit: Annotated[int, Doc("At most so many"), Ge(1), Le(1000)] = 200,
 ) -> Several:
     """List the tasks of this project in the order in which they were created."""
-    if not (Path(ctx.working_directory) / _FOLDER / _FILE).exists():
+    if not (_project(ctx.working_directory) / _FOLDER / _FILE).exists():
         return Several([], 0, False)
     tasks, total = await _with_store(ctx, lambda store: store.listed(status, limit))
     return Several(tasks, total, total > len(tasks))
@@ -158,8 +158,18 @@ async def _with_store(ctx: Context[Settings], work: Callable[[TaskStore], T]) ->
     import asyncio
 
     scope = ctx.session_id if ctx.settings.scope == "session" else ""
-    path = _place(Path(ctx.working_directory))
+    path = _place(_project(ctx.working_directory))
     return await asyncio.to_thread(work, TaskStore(path, scope))
+
+
+def _project(working_directory: Path) -> Path:
+    """The folder of the project that a session works in, from whichever of its folders.
+
+    That is where agent.hcl is, and where a kernel starts its providers (F3).
+    """
+    if Path("agent.hcl").exists() and working_directory.resolve().is_relative_to(Path.cwd()):
+        return Path.cwd()
+    return working_directory
 
 
 def _place(project: Path) -> str:
