@@ -98,7 +98,7 @@ def test_init_fits_the_project_and_what_it_writes_is_right(
 def test_what_init_says_of_variables_is_how_commands_get_them(harness: Harness) -> None:
     assert harness.run("init").returncode == 0
     path = harness.project / "agent.hcl"
-    given = "env = { GREETING = env(\"HELLO\") }"
+    given = 'env = { GREETING = env("HELLO") }'
     assert "  env = {}\n" in path.read_text()
     path.write_text(path.read_text().replace("env = {}", given))
     command = "command=echo [$GREETING] [$HELLO]"
