@@ -19,7 +19,7 @@ from pluggableharness.kernel.domain.message import Message, Role, Text
 from pluggableharness.kernel.domain.outcome import Outcome, Success
 from pluggableharness.kernel.domain.profile import Profile
 from pluggableharness.kernel.domain.session import SessionStatus
-from pluggableharness.kernel.domain.verdict import Decision, Opined, Reviewer, Verdict
+from pluggableharness.kernel.domain.verdict import Decision, Opined, Opinion, Reviewer, Verdict
 from pluggableharness.kernel.models.reviewer import Doors
 from pluggableharness.kernel.policy import Action, Rule
 from pluggableharness.kernel.store.reading import read_events, read_spent
@@ -68,11 +68,17 @@ def program(code: str | None) -> Reviewer:
 
 
 async def reviewed(
-    directory: Path, reviewer: Reviewer, person: Watching, name: str = "nesting.change"
+    directory: Path,
+    reviewer: Reviewer,
+    person: Watching,
+    name: str = "nesting.change",
+    *,
+    allow_all: bool = False,
 ) -> Outcome:
+    rules = (judged_by(reviewer),)
     async with (
         asyncio.timeout(LIMIT_S),
-        kernel(directory, rules=(judged_by(reviewer),), allow_all=False, gate_reads=True) as made,
+        kernel(directory, rules=rules, allow_all=allow_all, gate_reads=True) as made,
         made.session(Written([calls(name)]), person) as session,
     ):
         await session.run("go")
@@ -123,6 +129,24 @@ async def test_a_reviewer_that_wants_it_asked_leads_to_the_person_or_to_a_denial
     assert said.opinion is not None
     assert (said.opinion.answer, said.opinion.reason) == (Opined.ASK, "who knows")
     assert said.decision is (Decision.ASK if attended else Decision.DENY)
+
+
+@pytest.mark.req("K8", "K10")
+@pytest.mark.parametrize("answer", [Opined.ASK, Opined.DENY])
+async def test_allow_all_answers_for_the_person_and_not_for_the_reviewer(
+    tmp_path: Path, state: Path, answer: Opined
+) -> None:
+    person = Watching(attended=True)
+    code = f"""print('{{"decision": "{answer.value}", "reason": "it is late"}}')"""
+    outcome = await reviewed(tmp_path, program(code), person, allow_all=True)
+    assert person.asked == []
+    last = verdicts(state)[-1]
+    assert last.opinion == Opinion(answer, "it is late")
+    if answer is Opined.DENY:
+        assert failure(outcome).message == f"Denied by {last.decided_by}: it is late"
+    else:
+        assert isinstance(outcome, Success)
+        assert last.decided_by == "--allow-all"
 
 
 @pytest.mark.req("K8", "K10")

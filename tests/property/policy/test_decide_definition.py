@@ -94,7 +94,7 @@ def test_no_mode_loosens_a_denial_or_tightens_an_allow(
         case Action.ALLOW:
             assert verdict.decision is Decision.ALLOW
         case Action.REVIEW:
-            answered = asking in (Asking.ALLOW_ALL, Asking.CALLER)
+            answered = asking is Asking.CALLER
             assert (verdict.decision is Decision.ALLOW) == answered
             assert (verdict.decision is Decision.ASK and verdict.review is not None) != answered
         case Action.ASK:

@@ -1,13 +1,23 @@
 """What policy says about a call, and why."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from unit.planning.doubles import call, operation
 
 from pluggableharness.kernel.domain.operation import Kind, Operation, Risk
-from pluggableharness.kernel.domain.verdict import Decision, Verdict
-from pluggableharness.kernel.policy import Action, Asking, Position, Rule, RuleBook, Terms, decide
+from pluggableharness.kernel.domain.verdict import Decision, Opined, Opinion, Verdict
+from pluggableharness.kernel.policy import (
+    Action,
+    Asking,
+    Position,
+    Rule,
+    RuleBook,
+    Terms,
+    decide,
+    reviewed,
+)
 
 BASH = operation("bash", provider="exec", risk=Risk.HIGH)
 WRITE = operation("write_file")
@@ -188,6 +198,37 @@ def test_an_allowed_write_to_a_protected_path_is_asked_about() -> None:
     assert decide(book, call(WRITE, path=".gitignore"), PERSON).decision is Decision.ALLOW
     forbidden = RuleBook([rule("no", Action.DENY, tool_name="write_file")])
     assert decide(forbidden, hook, PERSON).decided_by == "rule no"
+
+
+def after_review(of: Rule, path: str, terms: Terms, answer: Opined) -> Verdict:
+    """What a reviewer's answer about a write makes of it."""
+    review = decide(RuleBook([of]), call(WRITE, path=path, content="x"), terms).review
+    assert review is not None
+    return reviewed(review, Opinion(answer, "so it is"))
+
+
+@pytest.mark.req("K5a", "K8")
+@pytest.mark.parametrize(
+    ("terms", "then"),
+    [
+        (PERSON, Decision.ASK),
+        (NOBODY, Decision.DENY),
+        (Terms(Asking.ALLOW_ALL), Decision.ALLOW),
+    ],
+)
+def test_a_reviewers_allow_is_not_enough_for_a_protected_path(terms: Terms, then: Decision) -> None:
+    judged = rule("judged", Action.REVIEW, tool_name="write_file")
+    hook = ".git/hooks/pre-commit"
+    allowed = after_review(judged, hook, terms, Opined.ALLOW)
+    assert (allowed.decision, allowed.opinion) == (then, Opinion(Opined.ALLOW, "so it is"))
+    assert not allowed.decided_by.startswith("reviewer ")
+    assert hook in allowed.reason or then is Decision.ALLOW
+    assert after_review(judged, hook, terms, Opined.DENY).decision is Decision.DENY
+    knowing = replace(judged, when=f"arguments.path == '{hook}'")
+    for one, path in ((judged, "a"), (knowing, hook)):
+        enough = after_review(one, path, terms, Opined.ALLOW)
+        assert enough.decision is Decision.ALLOW
+        assert enough.decided_by.startswith("reviewer ")
 
 
 @pytest.mark.req("K5a")

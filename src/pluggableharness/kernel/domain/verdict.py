@@ -26,10 +26,14 @@ class Reviewer:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A call is to be put to a reviewer before anyone else; `otherwise` holds without an answer."""
+    """A call is to be put to a reviewer before anyone else; `otherwise` holds without an answer.
+
+    Where the reviewer's allow is not `enough`, `otherwise` holds for that as well (K5a).
+    """
 
     reviewer: Reviewer
     otherwise: "Verdict"
+    enough: bool = True
 
 
 class Opined(Enum):

@@ -181,18 +181,25 @@ def decide(rules: RuleBook, call: Call, terms: Terms) -> Verdict:
     asking = won.rule if won else None
     if decision is Decision.DENY:
         return Verdict(decision, source, reason)
-    protected = _protected(call, asking, terms) if decision is Decision.ALLOW else None
+    reviewing = asking is not None and asking.action is Action.REVIEW
+    may_allow = decision is Decision.ALLOW or reviewing
+    protected = _protected(call, asking, terms) if may_allow else None
     if decision is Decision.ALLOW and protected is None:
         return Verdict(decision, source, reason)
     grant, lapsed = _granted(rules.grants(operation, facts, asking), call, terms)
     if grant is not None:
         return Verdict(Decision.ALLOW, f"grant {grant.name}")
     if protected is not None:
-        why = _both(protected, lapsed)
-        return _asked(operation, "protected path", why, lambda: _PROTECTED, terms)
-    reason = _both(reason, lapsed)
-    remedy = partial(_remedy, asking, call, terms)
-    return _reviewed(won, reason, _asked(operation, source, reason, remedy, terms))
+        reason = _both(protected, lapsed)
+        asked = _asked(operation, "protected path", reason, lambda: _PROTECTED, terms)
+    else:
+        reason = _both(reason, lapsed)
+        asked = _asked(operation, source, reason, partial(_remedy, asking, call, terms), terms)
+    if asking is None or not reviewing or terms.asking is Asking.CALLER:
+        return asked
+    # Also before --allow-all, whose yes is to questions: a reviewer's denial holds (K10).
+    review = Review(asking.reviewer or Reviewer(), asked, enough=protected is None)
+    return Verdict(Decision.ASK, source, reason, review=review)
 
 
 def _granted(grants: Iterator[Rule], call: Call, terms: Terms) -> tuple[Rule | None, str]:
@@ -209,14 +216,6 @@ def _granted(grants: Iterator[Rule], call: Call, terms: Terms) -> tuple[Rule | N
 
 def _both(reason: str, further: str) -> str:
     return "; ".join(part for part in (reason, further) if part)
-
-
-def _reviewed(won: Ruling | None, reason: str, otherwise: Verdict) -> Verdict:
-    """Put a reviewer before whoever would be asked, unless the question is answered (K8)."""
-    if won is None or won.action is not Action.REVIEW or otherwise.decision is Decision.ALLOW:
-        return otherwise
-    review = Review(won.rule.reviewer or Reviewer(), otherwise)
-    return Verdict(Decision.ASK, f"rule {won.rule.name}", reason, review=review)
 
 
 def _protected(call: Call, allowing: Rule | None, terms: Terms) -> str | None:

@@ -25,11 +25,13 @@ def opinion(text: str) -> Opinion:
 def reviewed(review: Review, given: Opinion) -> Verdict:
     """The verdict that an opinion leads to, which it goes with into the record.
 
-    An ask, and the lack of an answer, lead to what would have held without a reviewer: the
-    person, or headless a denial.
+    An ask, the lack of an answer, and an allow that is not enough lead to what would have held
+    without a reviewer: the person, or headless a denial.
     """
     reviewer = f"reviewer {review.reviewer}"
     match given.answer:
+        case Opined.ALLOW if not review.enough:
+            return _otherwise(review, given, f"{reviewer} would allow it: {given.reason}")
         case Opined.ALLOW:
             return Verdict(Decision.ALLOW, reviewer, given.reason, opinion=given)
         case Opined.DENY:
