@@ -133,7 +133,7 @@ def test_a_mistake_shows_its_line_and_points_at_the_text() -> None:
     with pytest.raises(ConfigError) as caught:
         read('settings {\n  log_levl = "info"\n}\n')
     assert str(caught.value) == (
-        "agent.hcl:2:3: there is no attribute of settings 'log_levl'; did you mean log_level?\n"
+        "agent.hcl:2:3: there is no attribute 'log_levl' in settings; did you mean log_level?\n"
         '      log_levl = "info"\n'
         "      ^^^^^^^^"
     )
@@ -155,7 +155,7 @@ def test_a_mistake_shows_its_line_and_points_at_the_text() -> None:
         ('policy "a" "b" {}\n', "1:12: 'policy' needs one label, a name"),
         ("policy {}\n", "1:1: 'policy' needs one label, a name"),
         ("/* settings {}", "1:1: this comment is not closed"),
-        ("settings {\n model {\n }\n}\n", "2:2: there is no block of settings 'model'"),
+        ("settings {\n model {\n }\n}\n", "2:2: there is no block 'model' in settings"),
         ("settings {\n retry {\n }\n}\n", "2:2: 'retry' is an attribute: write retry ="),
         ("settings {\n retry = 11\n}\n", "2:10: 'retry' is a whole number from 0 to 10, not 11"),
         ("settings {\n gate_reads = 1\n}\n", "2:15: 'gate_reads' is true or false, not 1"),

@@ -49,7 +49,10 @@ required_providers {{
         ('x = { source = "mcp", command = ["./gone"] }', "/project/gone is not there"),
         ('x = { source = "mcp", address = "example.com" }', "an address is written like"),
         ('x = { source = "mcp", command = ["s"], verson = "1" }', "did you mean version?"),
-        ('exec = { source = "builtin", command = ["s"] }', "required provider 'command'"),
+        (
+            'exec = { source = "builtin", command = ["s"] }',
+            "attribute 'command' in a required provider",
+        ),
         ('x = { source = "mcp", command = ["s"], token = env("HOME") }', "is for an address"),
         ('x = { source = "mcp", address = "http://a", token = "s3cret" }', 'exactly env("NAME")'),
         ('x = { source = "mcp", address = "http://a", token = env("GONE") }', "GONE"),

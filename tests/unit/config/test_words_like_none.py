@@ -10,7 +10,10 @@ from pluggableharness.kernel.config.source import ConfigError
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("settings {\n  far = 1\n}\n", "'far'; there are: log_level, retry, default_timeout,"),
+        (
+            "settings {\n  far = 1\n}\n",
+            "'far' in settings; there are: log_level, retry, default_timeout,",
+        ),
         ("far {\n}\n", "no block 'far'; there are: required_providers, provider, policy,"),
         ('hook "x" {\n provider = "task"\n mode = "veto"\n}\n', "'x'; there are: session-start,"),
         (

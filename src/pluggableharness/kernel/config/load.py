@@ -229,7 +229,7 @@ def _hook(reading: Reading, block: Block, loaded: list[str]) -> Subscription | N
     timeout = fields.duration("timeout")
     setting = fields.setting("provider")
     if provider and setting and provider not in loaded:
-        reading.unknown(setting.value.span, "provider that is loaded called", provider, loaded)
+        reading.unknown(setting.value.span, "loaded provider", provider, loaded)
     if provider is None or mode is None or point not in POINTS:
         return None
     return Subscription(HookPoint(point), provider, HookMode(mode), timeout or HOOK_TIMEOUT_S)

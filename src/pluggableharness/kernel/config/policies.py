@@ -207,7 +207,7 @@ def _match(reading: Reading, fields: Fields, there: There | None) -> dict[str, f
     for name, given in value.items():
         span, value_span = spans.get(name, (setting.span, setting.value.span))
         if name not in _FIELDS:
-            reading.unknown(span, "field of a match", name, _FIELDS)
+            reading.unknown(span, "field", name, _FIELDS, "match")
         elif values := _values(reading, value_span, name, given):
             found[name] = values
     value_spans = {name: span for name, (_, span) in spans.items()}

@@ -205,7 +205,7 @@ def _timeouts(reading: Reading, fields: Fields, name: str, known: Known | None) 
         reading.wrong(inner.span, f'write {inner.type} = "30s", with an equals sign')
     for setting in block.body.settings:
         if known and setting.name not in known.operations:
-            reading.unknown(setting.span, f"operation of {name}", setting.name, known.operations)
+            reading.unknown(setting.span, "operation", setting.name, known.operations, name)
         value = reading.value(setting.value)
         duration = seconds(value)
         if duration is not None:
@@ -228,5 +228,5 @@ def _disabled(reading: Reading, fields: Fields, name: str, known: Known | None) 
     found = fields.strings("disabled", "a list of operations")
     for text, span in found:
         if known and text not in known.operations:
-            reading.unknown(span, f"operation of {name}", text, known.operations)
+            reading.unknown(span, "operation", text, known.operations, name)
     return tuple(text for text, _ in found)

@@ -85,7 +85,7 @@ class Providers:
             known = _ATTRIBUTES if value.get("source") != "mcp" else (*_ATTRIBUTES, *MCP_ATTRIBUTES)
             if key not in known:
                 span = spans.get(key, setting.span)
-                reading.unknown(span, "attribute of a required provider", key, known)
+                reading.unknown(span, "attribute", key, known, "a required provider")
         version = self._constraint(value.get("version"), spans.get("version", setting.span))
         span = spans.get("source", setting.span)
         if value.get("source") == "mcp" and isinstance(setting.value, ObjectOf):

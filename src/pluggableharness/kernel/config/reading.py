@@ -38,9 +38,12 @@ class Reading:
         """Note a mistake."""
         self.problems.append(Problem(span, message, secret))
 
-    def unknown(self, span: Span, what: str, name: str, known: Collection[str]) -> None:
+    def unknown(
+        self, span: Span, what: str, name: str, known: Collection[str], within: str = ""
+    ) -> None:
         """Note a name that does not exist, with the one that may be meant."""
-        self.wrong(span, f"there is no {what} {in_quotes(name)}{did_you_mean(name, known)}")
+        there = f" in {within}" if within else ""
+        self.wrong(span, f"there is no {what} {in_quotes(name)}{there}{did_you_mean(name, known)}")
 
     def value(self, node: Expression, *, secret: bool = False, json: bool = False) -> Json:
         """The value of an expression; None, with the mistake noted, when it has none.
@@ -104,14 +107,14 @@ class Fields:
                 reading.wrong(setting.span, message)
             elif setting.name not in attributes:
                 reading.unknown(
-                    setting.span, f"attribute of {what}", setting.name, [*attributes, *blocks]
+                    setting.span, "attribute", setting.name, [*attributes, *blocks], what
                 )
         for block in body.blocks:
             if block.type in attributes:
                 message = f"'{block.type}' is an attribute: write {block.type} = …"
                 reading.wrong(block.span, message)
             elif block.type not in blocks:
-                reading.unknown(block.span, f"block of {what}", block.type, [*blocks, *attributes])
+                reading.unknown(block.span, "block", block.type, [*blocks, *attributes], what)
 
     def setting(self, name: str) -> Setting | None:
         """The attribute as it is written."""
