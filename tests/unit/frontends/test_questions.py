@@ -3,6 +3,7 @@
 import asyncio
 import io
 import os
+from dataclasses import replace
 
 import pytest
 from unit.frontends.fakes import BASH, EDIT, call, diff, item
@@ -80,6 +81,24 @@ async def test_what_is_hidden_is_said_in_the_question_and_shown_on_request() -> 
         assert [("v show all" in prompt) for prompt in prompts] == [True, False]
         assert sum("rm -rf x" in line for line in terminal.screen) == 2
         assert len([line for line in terminal.screen if line.startswith("│")]) > 230
+
+
+@pytest.mark.req("K10", "K32")
+async def test_help_lays_out_a_description_for_the_terminal_and_keeps_its_lists() -> None:
+    told = "Run it.\n\nOne line of\nits author, and `a`\n`b`:\n- the first\n  point\n- 2\n3. third"
+    asked = call(replace(EDIT, description=told), path="a.py")
+    with watched() as terminal:
+        terminal.type("?\na\n")
+        await terminal.frontend.decide(item(asked), "")
+        assert terminal.screen[terminal.screen.index("│ filesystem.edit_file: Run it.") :][:7] == [
+            "│ filesystem.edit_file: Run it.",
+            "│ ",
+            "│ One line of its author, and `a` `b`:",
+            "│ - the first",
+            "│   point",
+            "│ - 2",
+            "│ 3. third",
+        ]
 
 
 @pytest.mark.req("K10a")

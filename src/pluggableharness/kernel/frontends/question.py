@@ -1,5 +1,6 @@
 """Puts a plan item to a person and waits for a clear answer (K10, K10a). Uses rich."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,9 @@ from pluggableharness.kernel.frontends.lines import boxed, exact, fold, hang
 from pluggableharness.kernel.frontends.looks import Looks
 from pluggableharness.kernel.frontends.reply import Reply, chosen, clear_yes, understood
 from pluggableharness.kernel.frontends.text import shown
+
+_WITHIN_A_PARAGRAPH = re.compile(r"(?<=[^\n])\n(?=[^\W\d]|[`(])")
+"""A line break that only says how wide its author's editor was: no list and no indent follow."""
 
 _MOST_UNCLEAR = 3
 _MOST_TYPED = 14
@@ -197,7 +201,7 @@ class Question:
 
     def _help(self) -> None:
         operation = self.item.call.operation
-        about = f"{operation.full_name}: {operation.description}"
+        about = _WITHIN_A_PARAGRAPH.sub(" ", f"{operation.full_name}: {operation.description}")
         lines = (
             "a, y  allow: the call runs, exactly as shown",
             "d, n  deny: it does not run; you may say why, and the model reads it",
@@ -210,6 +214,7 @@ class Question:
         self.dialogue.say("help")
         for line in lines:
             self.dialogue.bar(Text(line), words=True)
+        self.dialogue.bar("")
         for drawn in self._drawing.prose(about):
             self.dialogue.bar(drawn)
 
