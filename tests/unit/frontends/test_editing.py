@@ -145,6 +145,7 @@ def test_whatever_the_editor_does_nothing_is_edited_and_the_terminal_is_as_it_wa
 def test_an_editor_that_is_not_there_is_told(begin: Begin) -> None:
     person = begin("", VISUAL="/nowhere/editor --wait")
     person.sees("not edited: /nowhere/editor --wait: No such file or directory")
+    person.sees("names your editor")
     person.sees(PROMPT)
 
 

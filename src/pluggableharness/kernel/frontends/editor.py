@@ -57,7 +57,10 @@ async def edited(text: str, environ: Mapping[str, str], terminal: int) -> str:
             await _run(EditorProcess([*command, path], environ, terminal))
             return _saved(path)
         except OSError as error:
-            raise NotEdited(f"{editor}: {error.strerror}") from error
+            raise NotEdited(
+                f"{editor}: {error.strerror}. $VISUAL or $EDITOR names your editor; without one "
+                "the arguments are edited on a line here"
+            ) from error
         except termios.error as error:
             raise NotEdited("the terminal is gone") from error
         except UnicodeDecodeError as error:
