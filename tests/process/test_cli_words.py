@@ -45,6 +45,8 @@ def test_a_new_prompt_may_stand_behind_the_options_of_resume(harness: Harness) -
         (("--json", "tools"), "the options of a command stand behind it"),
         (("tools", "more"), "there is no place for 'more'"),
         (("sessions", "list", "--limit", "-2"), "'-2' is not a count; give 0 or more"),
+        (("call",), "arguments are required: PROVIDER.OPERATION\n"),
+        (("policy", "explain"), "arguments are required: PROVIDER.OPERATION\n"),
     ],
 )
 def test_a_mistyped_word_is_told_with_the_nearest(

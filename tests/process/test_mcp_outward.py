@@ -72,7 +72,7 @@ async def test_a_read_runs_and_a_write_is_asked_as_at_the_gate(harness: Harness,
     ("decide", "said"),
     [
         (accepts("deny", "not on my watch"), "not on my watch"),
-        (accepts("perhaps"), "the client's answer was none"),
+        (accepts("perhaps"), "the client sent no decision that was offered, but 'perhaps'"),
         (lambda message: types.ElicitResult(action="decline"), "the person declined"),
         (lambda message: types.ElicitResult(action="cancel"), "dismissed the question"),
     ],

@@ -44,7 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("operation", metavar="PROVIDER.OPERATION")
     parser.add_argument(
-        "pairs", nargs="*", metavar="NAME=VALUE", help="an argument, read by the schema's type"
+        "pairs",
+        nargs="*",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an argument, read by the schema's type",
     )
     parser.add_argument(
         "--args", metavar="JSON|@FILE|-", help="arguments as a JSON object, from a file or stdin"

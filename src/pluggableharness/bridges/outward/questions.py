@@ -64,7 +64,7 @@ def answer(item: PlanItem, result: ElicitResult) -> Answer:
         case _Choice.DENY:
             return Answer(False, reason)
         case other:
-            return Answer(False, f"the client's answer was none: {other!r}")
+            return Answer(False, f"the client sent no decision that was offered, but {other!r}")
 
 
 def form_of(call: Call) -> ElicitRequest | None:

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "and the one that wins. Nothing is run.",
     )
     explain.add_argument("operation", metavar="PROVIDER.OPERATION")
-    explain.add_argument("pairs", nargs="*", metavar="NAME=VALUE", help="an argument")
+    explain.add_argument("pairs", nargs="*", default=[], metavar="NAME=VALUE", help="an argument")
     explain.add_argument(
         "--args", metavar="JSON|@FILE|-", help="arguments as a JSON object, from a file or stdin"
     )

@@ -99,6 +99,7 @@ def main(options: argparse.Namespace) -> int:
 def _add_resuming(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "prompt",
+        metavar="PROMPT",
         nargs="?",
         help="a new prompt; without one a conversation goes on in a terminal, and elsewhere what "
         "was cut short",

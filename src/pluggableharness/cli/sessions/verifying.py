@@ -24,5 +24,5 @@ def _verify(session: str, head: str | None) -> int:
     print(f"session {report.session_id}: {report.rows} rows are as they were written")
     print(f"head {report.head}")
     if head is None:
-        print("without --head HASH, rows cut off at the end do not show, nor a record rebuilt")
+        print("only with --head HASH does it show that rows were cut off the end, or all rewritten")
     return DONE
