@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -67,6 +68,34 @@ def test_a_completed_session_takes_a_new_prompt(harness: Harness) -> None:
     shown = harness.run("sessions", "show", session).stdout
     assert shown.index("first answer") < shown.index("> And now?") < shown.index("second answer")
     assert len(harness.logs()) == 1
+
+
+@pytest.mark.req("K30")
+def test_a_session_whose_folder_is_gone_says_which_one_and_is_still_to_be_read(
+    harness: Harness,
+) -> None:
+    script = harness.script("messages: [{say: an answer}]")
+    assert harness.run("run", "--script", script).returncode == 0
+    session = harness.logs()[-1].stem
+    moved = replace(harness, project=harness.project.rename(harness.state / "moved"))
+    done = moved.run("sessions", "resume", session, "And now?", "--script", script)
+    assert done.returncode == 2
+    assert f"worked in '{harness.project}', which is gone" in done.stderr
+    assert "an answer" in moved.run("sessions", "show", session).stdout
+
+
+@pytest.mark.req("K33", "K30")
+def test_the_exit_code_of_a_resume_says_what_was_denied_in_it_and_not_before(
+    harness: Harness,
+) -> None:
+    arguments = "{path: new.txt, content: x}"
+    write = f"{{calls: [{{id: w, tool: filesystem.write_file, arguments: {arguments}}}]}}"
+    writes = harness.script(f"messages: [{write}, {{say: denied}}]")
+    assert harness.run("run", "--script", writes).returncode == 3
+    resume = ("sessions", "resume", harness.logs()[-1].stem, "Go on", "--script", writes)
+    done = harness.run(*resume, "--allow-all")
+    assert done.returncode == 0, done.stderr
+    assert harness.run(*resume).returncode == 3
 
 
 @pytest.mark.req("K27", "R10")

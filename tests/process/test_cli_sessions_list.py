@@ -1,6 +1,8 @@
 """`harness sessions list`: which of the recorded sessions it has, and how it names them."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,6 +90,16 @@ def test_calls_by_hand_and_sub_agents_are_no_sessions_that_somebody_began(
     assert listed(harness, project).splitlines()[1].endswith("completed  an MCP client")
     words = [line[30:39].strip() for line in listed(harness, project, "--all").splitlines()]
     assert words == ["completed", "completed", "by hand", "completed"]
+
+
+def test_a_record_cannot_move_the_cursor_of_whoever_lists_it(
+    harness: Harness, folders: tuple[Path, Path, Path]
+) -> None:
+    filed(harness, folders[0], "Mend \x1b[2J it", "mod\x1b[2Jel")
+    with closing(sqlite3.connect(harness.logs()[-1])) as log, log:
+        log.execute("UPDATE session_meta SET value = ? WHERE key = 'status'", ("com\x1b[2Jplete",))
+    for words in ((), ("--all",), ("--json",)):
+        assert "\x1b" not in listed(harness, folders[0], *words)
 
 
 def test_a_conversation_offers_to_go_on_with_those_that_somebody_began_in_its_folder(

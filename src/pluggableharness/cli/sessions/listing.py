@@ -103,7 +103,7 @@ def _table(
 ) -> Iterator[str]:
     """A line a session, whose prompt has what room the columns before it leave."""
     names = [ids[one.session_id] for one in found]
-    statuses = [ended(one) for one in found]
+    statuses = [shown(ended(one), encoding) for one in found]
     costs = [f"  ${one.cost_usd:.2f}" if one.cost_usd else "" for one in found]
     long, wide, dear = (max(map(len, texts), default=0) for texts in (names, statuses, costs))
     for one, name, status, cost in zip(found, names, statuses, costs, strict=True):

@@ -21,6 +21,7 @@ from pluggableharness.cli.starting import (
 )
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.recorded import RecordedSession
 from pluggableharness.kernel.domain.session import SessionStatus
 from pluggableharness.kernel.kernel import opened
@@ -50,6 +51,11 @@ async def resume(session: str, options: argparse.Namespace) -> int:
     check_root(log)
     meta = read_meta(log)
     directory = meta.get("working_directory", ".")
+    if not os.path.isdir(directory):
+        raise UsageError(
+            f"session {log.stem} worked in {in_quotes(directory)}, which is gone. Put it back to "
+            f"go on there; or read it: harness sessions show {log.stem}"
+        )
     profile = meta.get("profile") or DEFAULT_PROFILE.name
     if options.script is not None:
         script = read_script(Path(options.script))
