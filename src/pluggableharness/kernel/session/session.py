@@ -73,6 +73,7 @@ class Session:
 
     loop: OneLoop = field(init=False, default_factory=OneLoop)
     _past: Past = field(init=False)
+    _taken_over: int = field(init=False, default=0)
     _bounded: SessionStatus | None = field(init=False, default=None)
     _filed: SessionEnd | None = field(init=False, default=None)
     _runner: "asyncio.Task[object] | None" = field(init=False, default=None)
@@ -128,10 +129,10 @@ class Session:
 
     @property
     def denied(self) -> bool:
-        """Whether policy or a person denied any call of it."""
+        """Whether policy or a person denied any call since the session was begun or resumed."""
         outcomes = [
             block.outcome
-            for message in self.history
+            for message in self.history[self._taken_over :]
             for block in message.blocks
             if isinstance(block, ToolResult)
         ]
@@ -254,6 +255,7 @@ class Session:
 
     async def _resume(self, before: RecordedSession, prompt: str | None) -> None:
         self.history += before.history
+        self._taken_over = len(self.history)
         await self._file_resumed()
         await self._tell_mode()
         for warning in before.warnings:
