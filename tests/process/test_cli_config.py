@@ -126,6 +126,28 @@ def test_check_says_where_and_exits_2(harness: Harness) -> None:
     assert harness.run("tools").returncode == 2
 
 
+@pytest.mark.req("F11", "F3")
+def test_check_warns_of_providers_that_are_not_there_to_be_started(harness: Harness) -> None:
+    (harness.project / "agent.hcl").write_text(
+        "required_providers {\n"
+        '  task   = { source = "builtin" }\n'
+        '  module = { source = "python:no_such_module" }\n'
+        "  taks   = {}\n"
+        '  served = { source = "mcp", command = ["no-such-program"] }\n'
+        f'  mine   = {{ source = ["{sys.executable}", "-m", "anything"] }}\n'
+        "}\n"
+    )
+    checked = harness.run("config", "check")
+    assert checked.returncode == 0
+    assert [line.split(":")[1:4] for line in checked.stderr.splitlines()] == [
+        [" agent.hcl", "3", "3"],
+        [" agent.hcl", "4", "3"],
+        [" agent.hcl", "5", "3"],
+    ]
+    assert "no installed package offers the module no_such_module" in checked.stderr
+    assert not lock_of(harness).exists()
+
+
 @pytest.mark.req("F11")
 def test_what_show_prints_is_a_configuration_that_comes_to_the_same(harness: Harness) -> None:
     harness.run("init")

@@ -11,6 +11,7 @@ from pluggableharness.cli.exits import DONE, USAGE
 from pluggableharness.cli.working_directory import working_directory
 from pluggableharness.kernel.config.config import Config
 from pluggableharness.kernel.config.finding import FILE_NAME, find
+from pluggableharness.kernel.config.identity import not_there
 from pluggableharness.kernel.config.known import built_in
 from pluggableharness.kernel.config.project import file_config, shown_path
 from pluggableharness.kernel.config.show import shown
@@ -56,6 +57,8 @@ def main(options: argparse.Namespace) -> int:
         case "show":
             sys.stdout.write(shown(config, built_in()))
         case _:
+            for reason in not_there(config):
+                complain(reason, kind="warning")
             print(f"{shown_path(path)}: {_counted(config)}")
     return DONE
 

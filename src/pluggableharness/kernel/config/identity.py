@@ -8,12 +8,12 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pluggableharness.kernel.config.config import OriginKind, ProviderConfig
+from pluggableharness.kernel.config.config import Config, OriginKind, ProviderConfig
 from pluggableharness.kernel.config.lock import Identity
 from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.policy.shell.programs import interprets
@@ -54,6 +54,16 @@ def locate(provider: ProviderConfig, root: Path) -> Found:
             return _announced(provider)
         case OriginKind.MCP:
             return _mcp(provider, root)
+
+
+def not_there(config: Config) -> Iterator[str]:
+    """Why providers that do not come along could not be started, as far as looking tells (F11)."""
+    for one in config.providers:
+        if one.origin.kind is not OriginKind.BUILTIN:
+            try:
+                locate(one, config.path.parent)
+            except UsageError as error:
+                yield str(error)
 
 
 def _executable(provider: ProviderConfig, root: Path) -> Found:
