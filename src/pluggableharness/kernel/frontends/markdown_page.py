@@ -72,7 +72,7 @@ class MarkdownPage:
         """The heading once; a conversation's session starts again with each prompt."""
         if news.session_id != self._session_id:
             self._session_id = news.session_id
-            self._write(f"# Session {news.session_id}")
+            self._write(f"# Session {shown(news.session_id)}")
         with_model = f"Model {_code(news.model)} in {_code(news.working_directory)}."
         if with_model != self._with_model:
             self._with_model = with_model

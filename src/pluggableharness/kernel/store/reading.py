@@ -57,7 +57,10 @@ def read_events(path: Path, after: int = 0) -> Iterator[Event]:
 def read_meta(path: Path) -> dict[str, str]:
     """The entries of `session_meta`. Raises LogUnreadable."""
     with _reading(path) as connection:
-        return dict(connection.execute(tables.META))
+        meta = dict(connection.execute(tables.META))
+    if not all(isinstance(text, str) for pair in meta.items() for text in pair):
+        raise LogUnreadable(path, "what it says of its session is no text")
+    return meta
 
 
 def read_spent(path: Path) -> tuple[float, Usage]:
