@@ -379,5 +379,6 @@ agent_profile "careful" {
     ]
     assert "did you mean careful?" in problems(text.replace('"careful"\n', '"carefull"\n'))[0]
     assert "go together" in problems(text.replace('"review"', '"ask"'))[0]
-    (wrong,) = problems(text.replace('"rm" }, {}', '"ls" }'))
-    assert 'policy "a" must not match {"command": "ls"}' in wrong
+    wrong = problems(text.replace('"rm" }, {}', '"ls" }') + "settings {\n  retry = 99\n}\nx = 1\n")
+    assert len(wrong) == 3
+    assert 'policy "a" must not match {"command": "ls"}' in wrong[0]

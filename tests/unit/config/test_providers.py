@@ -228,3 +228,18 @@ provider "exec" {
 )
 def test_versions_compare_by_their_numbers(version: str, constraint: str, holds: bool) -> None:
     assert satisfies(version, constraint) is holds
+
+
+@pytest.mark.req("F1", "F3")
+@pytest.mark.parametrize("source", ["3", '"buildin"', '"mcp"', '"builtin"', '"./not-there"'])
+def test_what_is_said_of_a_provider_with_a_wrong_source_is_no_mistake_as_well(source: str) -> None:
+    operation = 'operation "look" {\n kind = "data_source"\n }' if "mcp" in source else ""
+    text = (
+        f"required_providers {{\n mine = {{ source = {source} }}\n}}\n"
+        f'provider "mine" {{\n size = 1\n {operation}\n}}\n'
+        'policy "a" {\n match = { tool_name = "mine.look" }\n action = "allow"\n}\n'
+        'agent_profile "default" {\n tools = ["mine.look"]\n}\n'
+        'hook "session-start" {\n provider = "mine"\n mode = "observe"\n}\n'
+    )
+    (found,) = problems(text)
+    assert found.startswith("2:")

@@ -67,7 +67,7 @@ def rules(
 def _rule(
     reading: Reading, block: Block, there: There | None, beside: Sequence[str]
 ) -> Rule | None:
-    name = block.labels[0]
+    name, before = block.labels[0], len(reading.problems)
     what = f'policy "{name}"'
     attributes = ("match", "when", "action", "reason", "reviewer", *beside)
     fields = Fields(reading, block.body, what, attributes, ("examples",))
@@ -96,7 +96,7 @@ def _rule(
         examples=examples,
         reviewer=reviewer,
     )
-    if not reading.problems:
+    if len(reading.problems) == before:
         _try_examples(reading, block.span, rule)
     return rule
 

@@ -18,6 +18,7 @@ from pluggableharness.kernel.domain.values import Json
 from pluggableharness.kernel.schema.nearest import did_you_mean
 
 _ATTRIBUTES = ("source", "version")
+_SOMEWHERE = Origin(OriginKind.ANNOUNCED)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
@@ -63,22 +64,25 @@ class Providers:
             message = f'write {inner.type} = {{ source = "…" }}, with an equals sign'
             self._reading.wrong(inner.span, message)
         for setting in block.body.settings:
-            origin = self._requirement(setting)
-            if origin is not None:
-                found[setting.name] = (*origin, setting.span)
+            found[setting.name] = (*self._requirement(setting), setting.span)
         return found
 
-    def _requirement(self, setting: Setting) -> tuple[Origin, str] | None:
+    def _requirement(self, setting: Setting) -> tuple[Origin, str]:
+        """Where a provider comes from, and the versions that it may have.
+
+        One whose source is a mistake comes from somewhere all the same, so that what the file
+        says of it elsewhere is no mistake as well.
+        """
         reading = self._reading
         if not _NAME.fullmatch(setting.name):
             reading.wrong(setting.span, "a provider's name has at most 64 ASCII letters and digits")
-            return None
+            return _SOMEWHERE, ""
         value = reading.value(setting.value)
         if not isinstance(value, dict):
             if value is not None:
                 message = f'write {setting.name} = {{ source = "builtin" }}, or another source'
                 reading.wrong(setting.value.span, message)
-            return None
+            return _SOMEWHERE, ""
         written = setting.value.named if isinstance(setting.value, ObjectOf) else {}
         spans = {key: item.span for key, item in written.items()}
         for key in value:
@@ -89,11 +93,9 @@ class Providers:
         version = self._constraint(value.get("version"), spans.get("version", setting.span))
         span = spans.get("source", setting.span)
         if value.get("source") == "mcp" and isinstance(setting.value, ObjectOf):
-            origin = mcp_origin(reading, self._root, value, setting.value, span)
-        else:
-            origin = self._origin(setting.name, value.get("source"), span)
-        if origin is None:
-            return None
+            server = mcp_origin(reading, self._root, value, setting.value, span)
+            return server or Origin(OriginKind.MCP), version
+        origin = self._origin(setting.name, value.get("source"), span) or _SOMEWHERE
         if origin.kind is OriginKind.BUILTIN and not satisfies(self._version, version):
             message = f"{setting.name} has version {self._version}, which is not {version}"
             reading.wrong(spans.get("version", setting.span), message)
