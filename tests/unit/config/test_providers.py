@@ -170,6 +170,14 @@ provider "filesystem" {
     ]
 
 
+@pytest.mark.req("F7", "R10")
+@pytest.mark.parametrize("environment", [{"WHO": "ada"}, {"HOME": ""}])
+def test_without_a_home_no_path_in_it_is_one_at_the_top(environment: dict[str, str]) -> None:
+    text = 'provider "filesystem" {\n  allowed_roots = ["${path.home}/x"]\n}\n'
+    (found,) = problems(text, environment)
+    assert found.startswith("2:23: there is no 'home'")
+
+
 @pytest.mark.req("F8")
 def test_the_kernels_attributes_are_not_the_providers() -> None:
     text = """\

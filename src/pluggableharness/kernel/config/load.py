@@ -89,11 +89,9 @@ def load(
     Raises:
         ConfigError: with every mistake of the file.
     """
-    paths = {
-        "root": str(path.parent),
-        "home": environment.get("HOME", ""),
-        "cwd": str(working_directory),
-    }
+    paths = {"root": str(path.parent), "cwd": str(working_directory)}
+    if home := environment.get("HOME"):
+        paths["home"] = home  # without one "${path.home}/x" is a mistake, and not "/x"
     body = parse(source)
     reading = Reading(source, Scope(environment, {"path": paths}))
     blocks = _by_type(reading, body)
