@@ -1,7 +1,9 @@
 """What surrounds a command is not as it should be: a sentence and the promised exit code (K33)."""
 
+import os
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -203,3 +205,16 @@ def _with_figures(reply: Reply) -> list[dict[str, object]]:
 def test_commands_that_need_no_record_run_where_none_can_be(noted: Harness, tmp_path: Path) -> None:
     done = shell(noted, 'export XDG_STATE_HOME=/dev/null; "$@"', "tools")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("words", [("tools",), ("call", "filesystem.read_file", "path=a.txt")])
+def test_a_folder_whose_path_providers_cannot_be_told_is_refused_by_name(
+    harness: Harness, words: tuple[str, ...]
+) -> None:
+    """Otherwise each call would fail as if its arguments were wrong."""
+    folder = harness.project / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    done = replace(harness, project=folder).run(*words)
+    assert done.returncode == 2
+    assert "caf\\udce9' has bytes in its path that are no UTF-8" in done.stderr
+    assert "Traceback" not in done.stderr

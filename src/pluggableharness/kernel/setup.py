@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pluggableharness.kernel.domain.bounds import Bounds
+from pluggableharness.kernel.domain.errors import UsageError
 from pluggableharness.kernel.domain.hook import Subscription
 from pluggableharness.kernel.domain.operation import Kind, Operation
 from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE, Profile
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.first_party import all_first_party
 from pluggableharness.kernel.planning import deadline_s
 from pluggableharness.kernel.plugins.spec import Admit, ProviderSpec
@@ -54,6 +56,17 @@ class Setup:
     models: Callable[[Profile], Model] | None = None
     plan_mode: bool = False
     telemetry: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for a working directory that no provider could be told of."""
+        directory = str(self.working_directory)
+        try:
+            directory.encode()
+        except UnicodeEncodeError:
+            raise UsageError(
+                f"the working directory {in_quotes(directory)} has bytes in its path that are no "
+                "UTF-8, in which providers are told of it; rename it"
+            ) from None
 
     @property
     def believed(self) -> frozenset[str]:
