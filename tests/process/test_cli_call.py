@@ -135,6 +135,14 @@ def test_reading_first_is_not_asked_of_a_person(harness: Harness) -> None:
     assert (harness.project / "a.txt").read_text() == "new"
 
 
+@pytest.mark.req("K4", "P28")
+def test_another_provider_of_the_name_is_given_no_setting_of_ours(harness: Harness) -> None:
+    named = f'filesystem = {{ source = ["{sys.executable}", "{HELLO}"] }}'
+    (harness.project / "agent.hcl").write_text(f"required_providers {{\n  {named}\n}}\n")
+    done = harness.run("call", "filesystem.greet", "name=Ada")
+    assert (done.returncode, done.stdout) == (0, "text: Hello, Ada!\n"), done.stderr
+
+
 @pytest.mark.req("K27")
 def test_a_call_leaves_a_record_with_its_intent_and_its_outcome(harness: Harness) -> None:
     harness.run("call", "filesystem.write_file", "path=a.txt", "content=new")

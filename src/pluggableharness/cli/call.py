@@ -21,6 +21,7 @@ from pluggableharness.kernel.domain.outcome import Failure, Outcome, Success
 from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.domain.render import RenderNode, TextNode, TextStyle
 from pluggableharness.kernel.domain.values import JsonObject
+from pluggableharness.kernel.first_party import first_party
 from pluggableharness.kernel.frontends.call_output import CallOutput, show
 from pluggableharness.kernel.frontends.json_lines import CallLines
 from pluggableharness.kernel.frontends.json_shapes import Shape, node
@@ -130,7 +131,7 @@ def _without(project: Setup, name: str) -> Setup:
 
 def _spec(project: Setup, name: str) -> ProviderSpec:
     spec = loaded_spec(project, name, "For another, give --provider")
-    if name == "filesystem":
+    if spec.command == first_party("filesystem").command:
         # What a person calls by hand, they know: having read the file first is for models (K4).
         return replace(spec, config={**spec.config, "require_read": False})
     return spec
