@@ -232,7 +232,7 @@ def test_a_package_is_the_same_wherever_it_is_installed(installed: Path) -> None
 
 
 @pytest.mark.req("F4")
-def test_a_package_that_is_worked_on_where_it_lies_is_not_pinned_by_the_place(
+def test_a_package_that_is_worked_on_where_it_lies_is_pinned_once_it_is_installed(
     installed: Path,
 ) -> None:
     before = locate(provider("x", MODULE), Path("/project"))
@@ -242,3 +242,4 @@ def test_a_package_that_is_worked_on_where_it_lies_is_not_pinned_by_the_place(
     assert list(identity_differences(Pin(before.identity), after.identity)) == [
         f"sha256 was {before.identity.sha256}, is not pinned"
     ]
+    assert list(identity_differences(Pin(after.identity), before.identity)) == []

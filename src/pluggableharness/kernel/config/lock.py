@@ -69,15 +69,18 @@ def pinned_digests(lock: Lock) -> dict[str, str]:
 
 
 def identity_differences(pin: Pin, now: Identity) -> Iterator[str]:
-    """How what is to be run differs from what was accepted, a line each."""
+    """How what is to be run differs from what was accepted, a line each.
+
+    Files that were not pinned differ from none: declarations alone were accepted then.
+    """
     was = pin.identity
     if was.source != now.source:
         yield f"source was {was.source}, is {now.source}"
     if was.version != now.version:
         yield f"version was {was.version or 'unknown'}, is {now.version or 'unknown'}"
-    if was.sha256 != now.sha256:
+    if was.sha256 not in ("", now.sha256):
         of = f" of {', '.join(now.files)}" if now.files else ""
-        yield f"sha256{of} was {was.sha256 or 'not pinned'}, is {now.sha256 or 'not pinned'}"
+        yield f"sha256{of} was {was.sha256}, is {now.sha256 or 'not pinned'}"
 
 
 def operation_differences(pin: Pin, now: Mapping[str, str]) -> Iterator[str]:
