@@ -125,6 +125,28 @@ def test_recorded_calls_are_decided_again_by_the_present_rules(harness: Harness)
     assert other.stdout.endswith("2 calls, 2 judged otherwise\n")
 
 
+@pytest.mark.req("F11", "K5a")
+def test_recorded_calls_are_decided_again_by_where_their_paths_lead(harness: Harness) -> None:
+    (harness.project / "cfg").symlink_to("agent.hcl")
+    (harness.project / ".bare" / "hooks").mkdir(parents=True)
+    (harness.project / ".git").write_text("gitdir: ./.bare\n")
+    harness.configure(
+        'policy "all" {\n  match = { provider = "filesystem" }\n  action = "allow"\n}\n',
+        "filesystem",
+    )
+    calls = "".join(
+        f"      - {{id: {path}, tool: filesystem.write_file,"
+        f" arguments: {{path: {path}, content: x}}}}\n"
+        for path in ("cfg", ".bare/hooks/pre-commit", "plain")
+    )
+    script = f"prompt: look\nmessages:\n  - calls:\n{calls}  - say: done\n"
+    (harness.project / "s.yaml").write_text(script)
+    assert harness.run("run", "--script", "s.yaml").returncode == 3
+    (log,) = harness.logs()
+    same = harness.run("policy", "test", "--session", str(log))
+    assert (same.returncode, same.stdout) == (0, "3 calls, 0 judged otherwise\n"), same.stderr
+
+
 @pytest.mark.req("K5a", "K8", "C14")
 def test_what_the_harness_starts_and_git_believes_is_asked_about_and_held(harness: Harness) -> None:
     """A reviewer's program and a `.git` that is a file, under a rule that allows everything."""

@@ -63,7 +63,11 @@ class Judging:
 
     def explain(self, call: Call) -> Explanation:
         """How a new session with a person at hand would judge a call, and why (F11)."""
-        return explain(self._standing.rules, call, self._terms(Asking.PERSON, call))
+        return explain(self._standing.rules, call, self.terms(call))
+
+    def terms(self, call: Call) -> Terms:
+        """Those under which a new session with a person at hand would judge a call (F11)."""
+        return self._terms(Asking.PERSON, call)
 
     async def locate(self, call: Call) -> Call:
         """The call with what the system says of where it would work, in one look (K5a, K7)."""

@@ -1,8 +1,9 @@
 """`harness policy test`: the calls of a recorded session under the present rules."""
 
 import argparse
+import asyncio
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,17 +20,19 @@ from pluggableharness.kernel.config.project import project_config, shown_path
 from pluggableharness.kernel.configured import granted_file, policy_files
 from pluggableharness.kernel.domain.call import Call, CallContext
 from pluggableharness.kernel.domain.event import EventKind
+from pluggableharness.kernel.domain.message import ModelReply
 from pluggableharness.kernel.domain.operation import Operation, Schema, SchemaType
 from pluggableharness.kernel.domain.recorded import RecordedDecision
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
-from pluggableharness.kernel.first_party import confined, first_party
+from pluggableharness.kernel.first_party import first_party
 from pluggableharness.kernel.frontends.text import on_a_line
-from pluggableharness.kernel.git.distrust import distrust
+from pluggableharness.kernel.judging import Judging
 from pluggableharness.kernel.plugins.spec import ProviderSpec
-from pluggableharness.kernel.policy import Asking, Rule, RuleBook, Terms, decide
+from pluggableharness.kernel.policy import Rule, RuleBook, decide
 from pluggableharness.kernel.schema.parse import parse_arguments
-from pluggableharness.kernel.setup import believed
+from pluggableharness.kernel.session.children import Member
+from pluggableharness.kernel.setup import Setup
 from pluggableharness.kernel.store.reading import read_events, read_meta
 
 _ANYTHING = Schema(SchemaType.OBJECT)
@@ -43,19 +46,24 @@ class Judged:
     verdict: Verdict
 
 
+Decide = Callable[[Call], Awaitable[Verdict]]
+"""What the present rules say about a call."""
+
+
 def main(options: argparse.Namespace) -> int:
     """Decide all calls again; 1 when one would be judged otherwise."""
     return reported(lambda: _test(find_log(options.session), working_directory(options.cwd)))
 
 
 def _test(log: Path, directory: Path) -> int:
-    rules, terms, held = _present(directory)
-    book = RuleBook(rules)
+    return asyncio.run(_compared(log, _present(directory)))
+
+
+async def _compared(log: Path, decided: Decide) -> int:
     count = differing = 0
     for judged in recorded_calls(log):
         count += 1
-        call = replace(judged.call, distrusted=distrust(judged.call, held))
-        now = decide(book, call, terms)
+        now = await decided(judged.call)
         if _policy(now) is not _policy(judged.verdict):
             differing += 1
             print(on_a_line(_difference(judged, now)))
@@ -63,25 +71,38 @@ def _test(log: Path, directory: Path) -> int:
     return FAILED if differing else DONE
 
 
-def _present(directory: Path) -> tuple[tuple[Rule, ...], Terms, frozenset[str]]:
-    """The project's rules and terms, and the providers whose commands a sandbox is known to hold.
-    No provider is started for them."""
+def _present(directory: Path) -> Decide:
+    """How the project judges a call now, with a look at where it would work as in any session.
+
+    No provider is started for it: what an operation declares is what is pinned of it.
+    """
     config = project_config(directory, os.environ)
     root = config.path.parent if config else directory
     granted = granted_file(root)
     lock = root / LOCK_NAME
     pinned = pinned_digests(read_lock(lock, shown_path(lock)) if config else {})
     grants = _standing(granted.read().rules, pinned)
-    rules = (*(config.rules if config else ()), *grants)
-    files = policy_files(config, directory) if config else frozenset((str(granted.path),))
-    gate_reads = config.settings.gate_reads if config else False
-    terms = Terms(
-        Asking.PERSON,
-        gate_reads,
-        believed(files),
-        lambda operation: pinned.get(operation.full_name, ""),
+    book = RuleBook((*(config.rules if config else ()), *grants))
+    setup = Setup(
+        directory,
+        tuple(_built_in(config)) if config else (),
+        policy_files=policy_files(config, directory) if config else frozenset((str(granted.path),)),
+        gate_reads=config.settings.gate_reads if config else False,
     )
-    return rules, terms, confined(_built_in(config) if config else ())
+    judging = Judging(setup, _free)
+
+    async def decided(call: Call) -> Verdict:
+        call = await judging.locate(call)
+        terms = replace(
+            judging.terms(call), digest=lambda operation: pinned.get(operation.full_name, "")
+        )
+        return decide(book, call, terms)
+
+    return decided
+
+
+def _free(member: Member, model: str, reply: ModelReply) -> None:
+    """File no spend: no reviewer is asked."""
 
 
 def _built_in(config: Config) -> Iterator[ProviderSpec]:
