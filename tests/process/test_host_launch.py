@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import logging
 import os
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ from pluggableharness.kernel.plugins.launch import launch
 from pluggableharness.kernel.plugins.process import start_provider
 from pluggableharness.kernel.plugins.spec import ProviderSpec
 from pluggableharness.kernel.private import PrivateDirectory
-from pluggableharness.wire import tool_pb2
+from pluggableharness.wire import schema_pb2, tool_pb2
 from pluggableharness.wire.handshake import MAX_LINE_BYTES
 
 TOLD_S = 1.0
@@ -127,6 +128,44 @@ async def test_all_violations_of_all_providers_are_told_at_once() -> None:
         ]
     finally:
         await host.providers.close()
+
+
+@pytest.mark.req("P4", "P5")
+async def test_what_has_no_effect_is_warned_of_once_when_the_provider_loads(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    empty = schema_pb2.Schema(type=schema_pb2.SCHEMA_TYPE_OBJECT)
+    text = schema_pb2.Schema(type=schema_pb2.SCHEMA_TYPE_STRING)
+    tools = [
+        tool_pb2.ToolSchema(
+            name="run",
+            kind=tool_pb2.TOOL_KIND_RESOURCE,
+            risk=tool_pb2.RISK_CLASS_LOW,
+            description="Runs.",
+            input_schema=schema_pb2.Schema(type=empty.type, properties={"path": text}),
+            output_schema=empty,
+            concurrency=tool_pb2.ConcurrencySpec(key_fields=["path"]),
+        ),
+        tool_pb2.ToolSchema(
+            name="ask",
+            kind=tool_pb2.TOOL_KIND_INTERACTIVE,
+            risk=tool_pb2.RISK_CLASS_READ_ONLY,
+            description="Asks.",
+            input_schema=empty,
+            output_schema=empty,
+            concurrency=tool_pb2.ConcurrencySpec(safe=True),
+        ),
+    ]
+    declared = tool_pb2.GetSchemaResponse(tools=tools).SerializeToString()
+    caplog.set_level(logging.WARNING, "pluggableharness.providers")
+    async with hosted(rogue(schema=base64.b64encode(declared).decode())) as host:
+        await host.run("rogue.run", ("exit", 1))
+        assert isinstance(await host.run("rogue.run", ("result", {})), Success), "started anew"
+    told = [one.getMessage() for one in caplog.records if one.name == "pluggableharness.providers"]
+    assert told == [
+        "rogue.run: key_fields have no effect without safe",
+        "rogue.ask: concurrency is ignored, interactive calls run one by one",
+    ]
 
 
 SETTINGS = [

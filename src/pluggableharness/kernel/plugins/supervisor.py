@@ -5,6 +5,7 @@ modules below; what a lock means, in `kernel.scheduling`.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -38,20 +39,18 @@ Ancestors = Callable[[str], frozenset[str]]
 PREVIEW_S: Final = 2.0
 """A slower preview is none, nor a slower view of a recorded payload (P29, P30)."""
 
+_log = logging.getLogger("pluggableharness.providers")
+
 _UNASSIGNED: Final = ""
 """Session of a process that was started to learn what it declares; the first one takes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What came of loading providers: the operations of those that did, and all that is wrong.
-
-    `warnings` are sentences for a provider's author (P4, P5).
-    """
+    """What came of loading providers: the operations of those that did, and all that is wrong."""
 
     operations: tuple[Operation, ...]
     errors: tuple[ProviderLoadError, ...]
-    warnings: tuple[str, ...]
 
 
 class ProviderProcesses:
@@ -118,7 +117,6 @@ class ProviderProcesses:
         return Loaded(
             tuple(one for process in processes for one in process.introduction.operations),
             tuple(result for result in results if isinstance(result, ProviderLoadError)),
-            tuple(line for process in processes for line in process.introduction.warnings),
         )
 
     def producer(self, name: str) -> Producer:
@@ -231,6 +229,9 @@ class ProviderProcesses:
             raise ProviderLoadError(spec.name, ["the kernel that it was for has been closed"])
         process = await start_provider(spec, self._file, self._run_child)
         declared = process.introduction.operations
+        if spec.name not in self._declared:
+            for warning in process.introduction.warnings:
+                _log.warning("%s.%s", spec.name, warning)
         if self._declared.setdefault(spec.name, declared) != declared:
             await process.close()
             raise ProviderLoadError(
