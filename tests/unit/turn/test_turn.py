@@ -14,7 +14,7 @@ from unit.turn.doubles import (
     ports,
     says,
 )
-from unit.turn.six_operations import EDIT, OFFERED, WRITE, categories, results
+from unit.turn.six_operations import ASKED, EDIT, OFFERED, WRITE, categories, results
 
 from pluggableharness.kernel.domain.call import Call, ProposedCall
 from pluggableharness.kernel.domain.hook import (
@@ -23,6 +23,7 @@ from pluggableharness.kernel.domain.hook import (
     HookPayload,
 )
 from pluggableharness.kernel.domain.message import Message, Role
+from pluggableharness.kernel.domain.operation import Schema, SchemaType
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
 from pluggableharness.kernel.domain.plan import Answer, PlanItem
 from pluggableharness.kernel.domain.render import TextNode
@@ -283,6 +284,20 @@ async def test_a_persons_answer_becomes_the_result_of_an_interactive_call() -> N
     history: list[Message] = []
     await run_turn(given, CONTEXT, history, OFFERED)
     assert results(history)[0].outcome == Success({"answer": "blue"})
+
+
+@pytest.mark.req("C21")
+async def test_an_answer_that_does_not_fit_what_the_operation_declares_is_no_result() -> None:
+    text = Schema(SchemaType.STRING)
+    output = Schema(SchemaType.OBJECT, properties={"answer": text}, required=("answer",))
+    front = FakeFrontend(lambda item, changed: None, interactive_answer={"answer": 7})
+    given, *_ = ports(calls("asked"), frontend=front)
+    history: list[Message] = []
+    await run_turn(given, CONTEXT, history, (replace(ASKED, output_schema=output),))
+    (wrong,) = results(history)
+    assert isinstance(wrong.outcome, Failure)
+    assert "the answer does not fit the operation's output schema" in wrong.outcome.message
+    assert "answer" in str(wrong.outcome.details["violations"])
 
 
 @pytest.mark.req("C21", "K14")
