@@ -1,7 +1,7 @@
 """The library's errors in our words: the one place where they are translated (K21).
 
 ModelRateLimitError, ModelUnavailableError, ModelServerError     PASSING
-ModelConnectionError, ModelRequestTimeout, httpx2.HTTPError      PASSING
+ModelConnectionError, ModelRequestTimeout, ModelTimeoutError     PASSING
 ModelContextWindowExceededError                                  TOO_LONG
 all others                                                       HOPELESS
 """
