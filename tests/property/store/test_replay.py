@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from unit.turn.doubles import FakeFrontend, FakeProviders, operation, ports
 
 from pluggableharness.kernel.domain.call import Call, ProposedCall
 from pluggableharness.kernel.domain.message import Message, Role, Text
-from pluggableharness.kernel.domain.news import News, TextDelta
+from pluggableharness.kernel.domain.news import CallEnded, CallStarted, News, TextDelta
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outcome, Success
-from pluggableharness.kernel.domain.plan import Answer, Lasting, Scope
+from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem, Scope
 from pluggableharness.kernel.domain.render import TextNode
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
 from pluggableharness.kernel.frontends.json_shapes import shape
@@ -73,8 +73,16 @@ class AlwaysGranting(SessionLog):
         self.grant(call, Scope("this call", "", 'policy "granted" {}'), Lasting.SESSION)
 
 
+def unless_alone(item: PlanItem, changed: str) -> Answer:
+    return Answer(len(item.call.arguments) != 1, "so")
+
+
 async def live_and_told(
-    said: list[Message], outcomes: list[Outcome], verdicts: list[Verdict], directory: Path
+    said: list[Message],
+    outcomes: list[Outcome],
+    verdicts: list[Verdict],
+    directory: Path,
+    answers: Callable[[PlanItem, str], Answer] = unless_alone,
 ) -> tuple[list[News], list[News]]:
     left = list(outcomes)
 
@@ -87,10 +95,7 @@ async def live_and_told(
         gated = call.operation.kind is Kind.RESOURCE or verdict.decision is not Decision.ASK
         return verdict if gated else Verdict(Decision.ALLOW, "read")
 
-    frontend = FakeFrontend(
-        answers=lambda item, changed: Answer(len(item.call.arguments) != 1, "so"),
-        interactive_answer={"said": "yes"},
-    )
+    frontend = FakeFrontend(answers=answers, interactive_answer={"said": "yes"})
     providers = FakeProviders(behave, previews=lambda call: TextNode(call.operation.name))
     bound, *_ = ports(*said, providers=providers, frontend=frontend, decide=decide)
     log = EventLog.create(directory, SESSION)
@@ -127,3 +132,17 @@ def test_a_replay_equals_what_was_heard_live(
             live_and_told(said, outcomes, verdicts, Path(directory) / "sessions")
         )
     assert by_call(told) == by_call(heard)
+
+
+@pytest.mark.req("K10", "K30")
+async def test_of_an_edited_call_is_told_what_ran_and_not_what_was_proposed(tmp_path: Path) -> None:
+    def edit(item: PlanItem, changed: str) -> Answer:
+        edited = item.call.arguments == {"x": "edited"}
+        return Answer(True) if edited else Answer(True, arguments={"x": "edited"})
+
+    said = [message(0, "", [("toy.write", {"x": "proposed"})]), message(1, "done", [])]
+    asks = [Verdict(Decision.ASK, "rule r")]
+    live, told = await live_and_told(said, [Success({})], asks, tmp_path, edit)
+    for news in (live, told):
+        ran = [one.call.arguments for one in news if isinstance(one, CallStarted | CallEnded)]
+        assert ran == [{"x": "edited"}] * 2

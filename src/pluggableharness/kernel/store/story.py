@@ -140,10 +140,15 @@ class _Turn:
         return PlanApplied(applied.turn_id, tuple(ends))
 
     def _sent(self, call: RecordedCall, provider: str) -> Iterator[News]:
-        """A call's first attempt; the later ones were never news."""
+        """A call's first attempt, with the arguments that ran: a person may have edited what was
+        planned. The later ones were never news."""
         if call.id not in self.started and self._pair(call.id).kind is not Kind.INTERACTIVE:
             self.started.add(call.id)
-            made = self._call(call.id, provider, call.tool_name, call.arguments, call.context)
+            planned = self._call(call.id, provider, call.tool_name, call.arguments, call.context)
+            made = self.calls[call.id] = replace(planned, arguments=call.arguments)
+            for item in self.items.values():
+                if item.call.id == call.id:
+                    self.items[item.id] = replace(item, call=made)
             yield CallStarted(made)
 
     def _ended(self, ended: RecordedOutcome, sequence: int) -> Iterator[News]:
