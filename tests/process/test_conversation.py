@@ -289,6 +289,25 @@ def test_a_session_that_cannot_go_on_is_told_and_the_conversation_stays(harness:
     assert facts(harness) == ["started", "ended completed"]
 
 
+@pytest.mark.req("K22", "K30", "K32")
+def test_a_session_of_another_folder_or_profile_does_not_go_on_where_it_never_was(
+    harness: Harness,
+) -> None:
+    """Its record would name a folder that its calls did not run in, and its profile be no bound."""
+    profiles = ('agent_profile "default" {}', 'agent_profile "reader" { tools = ["exec.bash"] }')
+    harness.configure("\n".join((*profiles, "")), "exec")
+    other = harness.project / "other"
+    other.mkdir()
+    with ModelServer([Reply("One."), Reply("Two.")]) as server:
+        for words in (("--cwd", str(other)), ("--profile", "reader")):
+            done = harness.run("run", "say it", *words, *MODEL, **server.environment)
+            assert done.returncode == 0, done.stderr
+    with talking(harness, []) as (talk, _):
+        for log in harness.logs():
+            talk.say(f"/resume {log.stem}", rf"harness\s+run\s+--resume\s+{log.stem}")
+        talk.leave()
+
+
 @pytest.mark.req("K17", "K30", "K32")
 def test_what_was_seen_of_an_interrupted_answer_stays_in_history_and_record(
     harness: Harness,

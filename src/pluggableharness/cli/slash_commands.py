@@ -14,6 +14,8 @@ from pluggableharness.cli.policy.explaining import explained
 from pluggableharness.cli.session_words import about, began, ended
 from pluggableharness.cli.tools import first_sentence
 from pluggableharness.kernel.domain.errors import HarnessError, UsageError
+from pluggableharness.kernel.domain.profile import DEFAULT_PROFILE
+from pluggableharness.kernel.domain.quoting import in_quotes
 from pluggableharness.kernel.frontends.meter import dollars
 from pluggableharness.kernel.frontends.terminal import Terminal
 from pluggableharness.kernel.frontends.words import counted, duration
@@ -26,6 +28,7 @@ from pluggableharness.kernel.store.index import Summary, summaries
 from pluggableharness.kernel.store.location import sessions_directory
 from pluggableharness.kernel.store.lock import holders, is_held
 from pluggableharness.kernel.store.past import read_session
+from pluggableharness.kernel.store.reading import read_meta
 
 COMMANDS = {
     "/help": ("", "what there is to say"),
@@ -168,7 +171,7 @@ class SlashCommands:
 
     async def _resume(self, given: str) -> GoOnWith | None:
         if given:
-            return _other(given)
+            return self._other(given)
         found = recent(self.session.working_directory, besides=self.session.id)
         if not found:
             self.terminal.say("There is no other session of this folder.")
@@ -180,20 +183,28 @@ class SlashCommands:
             return None
         if picked.isascii() and picked.isdigit() and 1 <= int(picked) <= len(found):
             picked = found[int(picked) - 1].session_id
-        return _other(picked)
+        return self._other(picked)
 
+    def _other(self, given: str) -> GoOnWith:
+        """A session that can be gone on with here: this one is left only for such a one.
 
-def _other(given: str) -> GoOnWith:
-    """A session that can be gone on with: this one is left only for such a one.
-
-    Raises HarnessError, which says why the session is none.
-    """
-    log = find_log(given)
-    check_root(log)
-    read_session(log)
-    if is_held(log, holders()):
-        raise UsageError(f"session {log.stem} is open already, here or in another harness")
-    return GoOnWith(log)
+        Raises HarnessError, which says why the session is none.
+        """
+        log = find_log(given)
+        check_root(log)
+        read_session(log)
+        if is_held(log, holders()):
+            raise UsageError(f"session {log.stem} is open already, here or in another harness")
+        meta = read_meta(log)
+        directory = meta.get("working_directory", "")
+        profile = meta.get("profile") or DEFAULT_PROFILE.name
+        if (directory, profile) != (self.session.working_directory, self.session.profile):
+            raise UsageError(
+                f"session {log.stem} works in {in_quotes(directory)} as {in_quotes(profile)}, and "
+                f"this conversation elsewhere or as another. Leave it, and: harness run --resume "
+                f"{log.stem}"
+            )
+        return GoOnWith(log)
 
 
 def recent(directory: str, *, besides: str = "") -> Sequence[Summary]:
