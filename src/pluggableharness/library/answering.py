@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.cancelled import is_cancelled
-from pluggableharness.kernel.domain.news import CallEnded, ItemDecided, News
+from pluggableharness.kernel.domain.news import CallEnded, FromChild, ItemDecided, News
 from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem
 from pluggableharness.kernel.domain.values import JsonObject
 
@@ -43,10 +43,11 @@ class Answering:
 
     async def hear(self, news: News) -> None:
         """Pass a piece of news on."""
-        if isinstance(news, ItemDecided):
-            self._open.pop(news.item.id, None)
-        elif isinstance(news, CallEnded):
-            self._open.pop(news.call.id, None)
+        match news.news if isinstance(news, FromChild) else news:
+            case ItemDecided(item=item):
+                self._open.pop(item.id, None)
+            case CallEnded(call=call):
+                self._open.pop(call.id, None)
         if self._hear is not None:
             await _result(self._hear(news))
 

@@ -14,6 +14,7 @@ from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure, Outco
 from pluggableharness.kernel.domain.plan import Answer, Lasting, PlanItem
 from pluggableharness.kernel.domain.values import JsonObject
 from pluggableharness.kernel.domain.verdict import Decision, Verdict
+from pluggableharness.kernel.session.relay import Relay
 from pluggableharness.kernel.turn.turn import run_turn
 from pluggableharness.library.answering import Answering, answering
 
@@ -25,7 +26,7 @@ OFFERED = (
 
 
 async def outcome_of(
-    frontend: Answering,
+    frontend: Answering | Relay,
     name: str = "write",
     arguments: JsonObject | None = None,
     decide: Callable[[Call], Verdict] = ask_resources,
@@ -167,10 +168,15 @@ async def test_a_function_whose_own_waiting_was_cancelled_denies_and_the_turn_go
 
 
 @pytest.mark.req("K34")
-async def test_gated_reads_are_answered_too_and_nothing_is_kept_of_them() -> None:
+@pytest.mark.parametrize("name", ["read", "write"])
+@pytest.mark.parametrize("of_child", [False, True])
+async def test_reads_and_writes_of_children_are_answered_too_and_nothing_is_kept_of_them(
+    name: str, of_child: bool
+) -> None:
     frontend = answering(lambda item: Answer(True))
+    seen = Relay(frontend, "child", "tester") if of_child else frontend
     asked = Verdict(Decision.ASK, "rule r")
-    assert isinstance(await outcome_of(frontend, "read", decide=lambda call: asked), Success)
+    assert isinstance(await outcome_of(seen, name, decide=lambda call: asked), Success)
     assert frontend._open == {}
 
 
