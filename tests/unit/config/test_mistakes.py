@@ -189,7 +189,15 @@ def test_an_expression_that_goes_too_deep_is_a_mistake_at_its_place(text: str, d
 
 
 @pytest.mark.req("F1")
+def test_a_time_without_a_unit_is_not_told_to_be_no_string() -> None:
+    (found,) = problems('settings {\n default_timeout = "5"\n}\n')
+    assert found == """2:20: 'default_timeout' is a time such as "30s", "10m" or "1h\""""
+
+
+@pytest.mark.req("F1")
 def test_names_are_taken_once_each() -> None:
+    (found,) = problems("settings {\n retry = 1\n retry = 2\n}\n")
+    assert found.startswith("3:2: ") and "retry" in found
     text = 'policy "a" {\n action = "ask"\n match = { kind = "resource" }\n}\npolicy "a" {\n}\n'
     assert problems(text) == ['5:8: policy "a" stands twice, first in line 1; keep one of them']
 

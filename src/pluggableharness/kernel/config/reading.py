@@ -206,7 +206,12 @@ class Fields:
 
     def duration(self, name: str) -> float | None:
         """A time such as "30s", in seconds."""
-        return self._typed(name, 'a time such as "30s", "10m" or "1h"', seconds)
+        expected = 'a time such as "30s", "10m" or "1h"'
+        value = self.string(name, expected)
+        found = seconds(value)
+        if value is not None and found is None:
+            self.reading.wrong(self._settings[name].value.span, f"'{name}' is {expected}")
+        return found
 
     def strings(self, name: str, expected: str = "a list of strings") -> list[tuple[str, Span]]:
         """A list of texts, each with its place."""
