@@ -62,7 +62,7 @@ def explained(found: tuple[Call, Explanation] | Failure) -> Iterator[str]:
 
 def _viewed(view: ShellView) -> Iterator[str]:
     if view.unusable:
-        yield f"commands: unusable, since {view.unusable}"
+        yield f"commands: none, since the line cannot be read ({view.unusable})"
         return
     for command in view.commands:
         unknown = " (some of its words are not known)" if command.substitutes else ""
