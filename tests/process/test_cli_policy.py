@@ -85,6 +85,23 @@ def test_git_in_a_repository_that_runs_programs_is_asked_about_without_a_sure_sa
     assert ("core.fsmonitor" in said.stdout) == (not settings)
 
 
+@pytest.mark.req("F12")
+@pytest.mark.parametrize(
+    ("call", "verdict"),
+    [
+        (("task.task_create", "title=x"), "allow by rule tasks"),
+        (("filesystem.read_file", "path=x"), "allow by rule reads"),
+        (("filesystem.write_file", "path=x", "content=y"), "ask by default for resource"),
+    ],
+)
+def test_what_init_writes_allows_reads_and_tasks_and_asks_about_the_rest(
+    harness: Harness, call: tuple[str, ...], verdict: str
+) -> None:
+    assert harness.run("init").returncode == 0
+    said = harness.run("policy", "explain", *call)
+    assert f"verdict: {verdict}" in said.stdout, said.stdout + said.stderr
+
+
 @pytest.mark.req("F11", "K5a")
 def test_explain_says_where_a_path_leads(harness: Harness) -> None:
     (harness.project / "agent.hcl").write_text(
