@@ -115,6 +115,18 @@ def test_a_preview_shows_the_diff_and_changes_nothing(harness: Harness) -> None:
     assert path.read_text() == "old\n"
 
 
+@pytest.mark.req("P29")
+def test_a_preview_that_fails_is_not_taken_for_none_that_there_is(harness: Harness) -> None:
+    chatty = str(Path(__file__).with_name("chatty_provider.py"))
+    (harness.project / "agent.hcl").write_text(
+        f'required_providers {{\n  chatty = {{ source = ["{sys.executable}", "{chatty}"] }}\n}}\n'
+    )
+    for text, told in (("hello", "would say hello"), ("break", "gave no preview of this call")):
+        done = harness.run("call", "chatty.everything", f"text={text}", "--preview")
+        assert done.returncode == 0, done.stderr
+        assert told in done.stdout
+
+
 @pytest.mark.req("P29", "C6")
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_preview_of_a_call_that_would_fail_ends_with_1(

@@ -180,7 +180,7 @@ def _show(found: RenderNode | None, operation: str, arguments: JsonObject | str)
         show(found, sys.stdout)
     else:
         text = arguments if isinstance(arguments, str) else pretty(arguments)
-        print(f"{operation} has no preview. Its arguments:\n{text}")
+        print(f"{operation} gave no preview of this call. Its arguments:\n{text}")
 
 
 def _exit_code(outcome: Outcome) -> int:
