@@ -72,6 +72,9 @@ def test_a_broken_line_where_a_secret_may_stand_is_not(outer: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read(outer + 'provider "web" {\n  api_key = "sk-live" "x"\n}\n')
     assert "sk-live" not in str(caught.value)
+    with pytest.raises(ConfigError, match="set twice") as caught:
+        read('provider "web" {\n  api_key = env("KEY")\n  api_key = "sk-live"\n}\n')
+    assert "sk-live" not in str(caught.value)
 
 
 @pytest.mark.req("F1", "F6")
@@ -195,9 +198,13 @@ def test_a_time_without_a_unit_is_not_told_to_be_no_string() -> None:
 
 
 @pytest.mark.req("F1")
+def test_an_attribute_that_is_set_twice_is_told_beside_the_other_mistakes() -> None:
+    found = problems("settings {\n retry = 99\n retry = 2\n}\nx = 1\n")
+    assert [one.split(": ")[0] for one in found] == ["2:10", "3:2", "5:1"]
+
+
+@pytest.mark.req("F1")
 def test_names_are_taken_once_each() -> None:
-    (found,) = problems("settings {\n retry = 1\n retry = 2\n}\n")
-    assert found.startswith("3:2: ") and "retry" in found
     text = 'policy "a" {\n action = "ask"\n match = { kind = "resource" }\n}\npolicy "a" {\n}\n'
     assert problems(text) == ['5:8: policy "a" stands twice, first in line 1; keep one of them']
 

@@ -124,7 +124,7 @@ def without(text: str, written: str) -> list[tuple[int, str]]:
 
     The arguments of calls in examples stay: they may be null, as those of calls may.
     """
-    body = parse(Source("", text))
+    body = parse(Source("", text), [])
     spans = [
         one.span
         for one in expressions(body)

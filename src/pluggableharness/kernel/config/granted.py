@@ -156,8 +156,8 @@ class GrantedFile:
 
 
 def _read(source: Source) -> list[_Grant]:
-    body = parse(source)
     reading = Reading(source, Scope({}))
+    body = parse(source, reading.problems)
     Fields(reading, body, "a file of grants", (), ("policy",))
     policies = [one for one in body.blocks if one.type == "policy"]
     blocks = [one for one in policies if reading.labelled(one, "a name")]

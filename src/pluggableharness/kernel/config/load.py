@@ -92,8 +92,8 @@ def load(
     paths = {"root": str(path.parent), "cwd": str(working_directory)}
     if home := environment.get("HOME"):
         paths["home"] = home  # without one "${path.home}/x" is a mistake, and not "/x"
-    body = parse(source)
     reading = Reading(source, Scope(environment, {"path": paths}))
+    body = parse(source, reading.problems)
     blocks = _by_type(reading, body)
     required = next(iter(blocks["required_providers"]), None)
     providers = Providers(reading, path.parent, known, version).read(required, blocks["provider"])

@@ -131,8 +131,8 @@ def read_lock(path: Path, shown: str) -> Lock:
 
 
 def _pins(source: Source) -> Lock:
-    body = parse(source)
     reading = Reading(source, Scope({}))
+    body = parse(source, reading.problems)
     blocks = Fields(reading, body, "the lock file", (), ("provider",)).named("provider", "its name")
     lock = {name: _pin(reading, name, block) for name, block in blocks.items()}
     if reading.problems:

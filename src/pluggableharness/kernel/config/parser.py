@@ -15,23 +15,19 @@ _WITHOUT_SECRETS = frozenset(["policy", "examples", "hook", "agent_profile"])
 """Blocks in whose attributes no secret has a place; an excerpt of any other hides its texts."""
 
 
-def parse(source: Source) -> Body:
-    """The tree of a file.
+def parse(source: Source, repeated: list[Problem]) -> Body:
+    """The tree of a file; every attribute that is written twice is noted in `repeated`.
 
     Raises:
-        ConfigError: with the one place from which on the text is no HCL2, or every attribute
-            that is written twice.
+        ConfigError: with the one place from which on the text is no HCL2.
     """
     scanner = Scanner(source)
-    repeated: list[Problem] = []
     try:
         body = _body(scanner, 0, repeated)
         if not scanner.ended():
             raise scanner.expected("a block or an attribute")
     except SyntaxProblem as problem:
         raise ConfigError(source, [_told(scanner, problem)]) from None
-    if repeated:
-        raise ConfigError(source, repeated)
     return body
 
 
@@ -42,8 +38,13 @@ def _told(scanner: Scanner, problem: SyntaxProblem) -> Problem:
     if opened and problem.span.start >= len(scanner.text):
         line, _ = scanner.source.place(opened[-1].start)
         message += f"; '{scanner.source.cut(opened[-1])}', opened in line {line}, is not closed"
-    kinds = {scanner.source.cut(head).split()[0] for head in opened}
-    return Problem(problem.span, message, secret=not kinds or not kinds <= _WITHOUT_SECRETS)
+    return Problem(problem.span, message, secret=_may_hold_secrets(scanner))
+
+
+def _may_hold_secrets(scanner: Scanner) -> bool:
+    """Whether a secret may stand where the scanner is, if only by a mistake (F6)."""
+    kinds = {scanner.source.cut(head).split()[0] for head in scanner.opened}
+    return not kinds or not kinds <= _WITHOUT_SECRETS
 
 
 def _body(scanner: Scanner, start: int, repeated: list[Problem]) -> Body:
@@ -57,7 +58,7 @@ def _body(scanner: Scanner, start: int, repeated: list[Problem]) -> Body:
         if isinstance(found, Block):
             blocks.append(found)
         elif found.name in settings:
-            repeated.append(_repeated(scanner.source, settings[found.name], found))
+            repeated.append(_repeated(scanner, settings[found.name], found))
         else:
             settings[found.name] = found
         if not scanner.ended() and not scanner.newline():
@@ -65,10 +66,10 @@ def _body(scanner: Scanner, start: int, repeated: list[Problem]) -> Body:
     return Body(scanner.since(start), tuple(settings.values()), tuple(blocks))
 
 
-def _repeated(source: Source, first: Setting, second: Setting) -> Problem:
-    line, _ = source.place(first.span.start)
+def _repeated(scanner: Scanner, first: Setting, second: Setting) -> Problem:
+    line, _ = scanner.source.place(first.span.start)
     message = f"'{second.name}' is set twice, first in line {line}; keep one of them"
-    return Problem(second.span, message)
+    return Problem(second.span, message, secret=_may_hold_secrets(scanner))
 
 
 def _member(scanner: Scanner, repeated: list[Problem]) -> Setting | Block:
