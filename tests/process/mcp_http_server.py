@@ -25,6 +25,12 @@ async def forecast(place: str, days: int = 1) -> dict[str, str]:
     return {"place": place, "days": str(days)}
 
 
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
+async def credentials() -> str:
+    """Repeat what the client identified itself with, as a careless server does."""
+    return f"you are {TOKEN}"
+
+
 @server.tool()
 async def count(to: int, ctx: Context) -> str:
     """Count, and say how far it is."""

@@ -326,6 +326,17 @@ def test_a_server_at_an_address_is_a_provider_like_any(
     assert "sesame" not in shown
 
 
+@pytest.mark.req("P31", "K35")
+def test_a_server_that_repeats_its_token_tells_it_to_nobody(
+    harness: Harness, http_server: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORD", "sesame")
+    reached(harness, http_server)
+    done = harness.run("call", "tool.credentials", "--json")
+    assert "you are [secret]" in done.stdout
+    assert "sesame" not in done.stdout + done.stderr
+
+
 @pytest.mark.req("K35", "F6")
 def test_a_server_that_refuses_the_token_or_is_not_there_is_told(
     harness: Harness, http_server: int, monkeypatch: pytest.MonkeyPatch

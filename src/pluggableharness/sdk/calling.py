@@ -66,7 +66,7 @@ class Runner:
 
     def __init__(self, provider: Provider[Any], callbacks: Callbacks) -> None:
         self.provider = provider
-        self.redactor = Redactor()
+        self.redactor = Redactor(provider.secrets)
         self._callbacks = callbacks
         self._settings: Any = None
         self._unconfigured = ""

@@ -34,8 +34,11 @@ class Provider(Generic[S]):
     """What one plugin process offers.
 
     What is wrong with its declarations is told when it is served, tested or asked for its
-    operations, and all of it at once (P2).
+    operations, and all of it at once (P2). `secrets` are those that a bridge was given otherwise
+    than by settings: they are masked as well (P31).
     """
+
+    secrets: tuple[str, ...] = ()
 
     @overload
     def __init__(self: Provider[None], name: str, *, version: str | None = None) -> None: ...

@@ -13,6 +13,7 @@ class Bridge(Provider[None]):
     def __init__(self, spec: ServerSpec) -> None:
         super().__init__(spec.name, version="")
         self._server = Server(spec)
+        self.secrets = (spec.token,)
 
     @property
     def version(self) -> str:

@@ -36,8 +36,7 @@ def transport(spec: ServerSpec, ended: Ended) -> AbstractAsyncContextManager[Str
 
 @asynccontextmanager
 async def _reached(spec: ServerSpec) -> AsyncIterator[Streams]:
-    token = os.environ.get(spec.token_variable, "") if spec.token_variable else ""
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    headers = {"Authorization": f"Bearer {spec.token}"} if spec.token else {}
     # A call may take long; how long is for the kernel's deadline to say.
     timeout = httpx2.Timeout(30, read=None)
     async with (

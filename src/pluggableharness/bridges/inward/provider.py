@@ -25,6 +25,7 @@ from pluggableharness.bridges.inward.tools import (
 )
 from pluggableharness.sdk import Context, ExecutionFailed
 from pluggableharness.sdk.operation import GivenOperation
+from pluggableharness.sdk.redaction import Redactor
 from pluggableharness.version import __version__
 
 _PATIENCE_S: Final = 8.0
@@ -178,7 +179,7 @@ class Server:
         try:
             now = {operation_name(tool.name): tool for tool in await self._listed()}
         except (MCPError, httpx2.HTTPError, ExecutionFailed) as error:
-            print(f"{self.spec.name}: {_reason(error)}", file=sys.stderr)
+            self._say(_reason(error))
             return
         self.changed = {
             name: "changed" if name in now else "withdrawn"
@@ -188,8 +189,13 @@ class Server:
 
     def _leave(self, why: str) -> NoReturn:
         """End the bridge with its server: what runs has crashed, and the next call starts anew."""
-        print(f"{self.spec.name}: {why}", file=sys.stderr, flush=True)
+        self._say(why)
         os._exit(1)
+
+    def _say(self, what: str) -> None:
+        """Write a line of stderr, without the token, which a server may repeat (P31)."""
+        clean = Redactor((self.spec.token,)).text(what)
+        print(f"{self.spec.name}: {clean}", file=sys.stderr, flush=True)
 
 
 def _reason(error: BaseException) -> str:

@@ -1,6 +1,7 @@
 """Which server a bridge is for, as its one argument says it."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,11 @@ class ServerSpec:
     token_variable: str = ""
     environment: tuple[str, ...] = ()
     overrides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def token(self) -> str:
+        """The bearer token for the address; "" for none."""
+        return os.environ.get(self.token_variable, "") if self.token_variable else ""
 
     @classmethod
     def from_json(cls, text: str) -> "ServerSpec":

@@ -89,7 +89,8 @@ class ToolService:
             await asyncio.shield(self._prepared)
             self._runner.provider.check()
         except (ToolFailure, DeclarationError) as failure:
-            await rpc.abort(grpc.StatusCode.FAILED_PRECONDITION, bounded(str(failure), _SHOWN))
+            said = self._runner.redactor.text(str(failure))
+            await rpc.abort(grpc.StatusCode.FAILED_PRECONDITION, bounded(said, _SHOWN))
 
     async def configure(self, request: bytes, rpc: Rpc) -> bytes:
         """Take the settings, or refuse them by the names of their fields (P28)."""
