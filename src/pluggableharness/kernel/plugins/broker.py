@@ -5,11 +5,11 @@ its real stderr, one without a controller is ended by force.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from google.protobuf.message import DecodeError
 
-from pluggableharness.kernel.plugins.output import LastLines
 from pluggableharness.kernel.plugins.transport import Channel, grpc_aio
 from pluggableharness.wire import plugin_pb2
 from pluggableharness.wire.handshake import CALLBACK_SERVICE_ID
@@ -31,9 +31,9 @@ one dialler only, and has a dial wait 5 s for one: so a plugin may dial whenever
 class Broker:
     """The long-lived streams beside the calls of one process."""
 
-    def __init__(self, channel: Channel, stderr: LastLines) -> None:
+    def __init__(self, channel: Channel, printed: Callable[[bytes], None]) -> None:
         self._channel = channel
-        self._stderr = stderr
+        self._printed = printed
         self._tasks: list[asyncio.Task[None]] = []
 
     async def announce(self, address: str) -> None:
@@ -70,7 +70,7 @@ class Broker:
         stream = self._channel.unary_stream(_STDIO)(b"")
         try:
             async for data in stream:
-                self._stderr.add(plugin_pb2.StdioData.FromString(data).data)
+                self._printed(plugin_pb2.StdioData.FromString(data).data)
         except (grpc_aio().RpcError, DecodeError):
             pass
 

@@ -10,6 +10,7 @@ from pluggableharness.kernel.domain.call import Call
 from pluggableharness.kernel.domain.operation import Kind
 from pluggableharness.kernel.domain.outcome import ErrorCategory, Failure
 from pluggableharness.kernel.domain.values import Json
+from pluggableharness.kernel.plugins.log_lines import LogLines
 from pluggableharness.kernel.plugins.output import LastLines, PipeReader
 from pluggableharness.kernel.plugins.stream_guard import MAY_HAVE_HAPPENED
 
@@ -38,9 +39,9 @@ class Life:
         self.secrets = secrets
         """What is blotted out of anything told about the process."""
         self.stderr = LastLines()
-        assert process.stderr is not None
-        self._stderr_pipe = PipeReader(process.stderr, self.stderr.add)
         self._name = name
+        assert process.stderr is not None
+        self._stderr_pipe = PipeReader(process.stderr, self.listener())
         self._process = process
         self._condemned = ""
         self._watch = asyncio.create_task(self._await_end(), name=f"life of {name}")
@@ -49,6 +50,17 @@ class Life:
     def usable(self) -> bool:
         """Whether calls may still be sent there."""
         return not self._condemned and not self.death.done()
+
+    def listener(self) -> Callable[[bytes], None]:
+        """Return what takes one more stream of what the process prints: it joins the log, and its
+        end explains a crash."""
+        log = LogLines(self._name, self.secrets)
+
+        def heard(data: bytes) -> None:
+            self.stderr.add(data)
+            log.add(data)
+
+        return heard
 
     def on_death(self, react: Callable[[], None]) -> None:
         """Have something done once it has ended."""

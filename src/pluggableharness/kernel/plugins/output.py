@@ -16,7 +16,8 @@ _CHUNK: Final = 65_536
 _PIPE_HOLDS: Final = 1_048_576
 _KEPT_BYTES: Final = 16_384
 _KEPT_LINES: Final = 20
-_KEPT_OF_LINE: Final = 400
+MAX_TOLD: Final = 400
+"""Characters of a line that are told."""
 
 
 class PipeReader:
@@ -75,10 +76,10 @@ class LastLines:
         """Return the last lines, printable, each cut, with the given secrets blotted out (P31)."""
         text = Mask(secrets).text(self._kept.decode("utf-8", "replace"))
         lines = text.splitlines()[1 if self._cut else 0 :]
-        return [_printable(line[:_KEPT_OF_LINE]) for line in lines if line.strip()][-_KEPT_LINES:]
+        return [printable(line[:MAX_TOLD]) for line in lines if line.strip()][-_KEPT_LINES:]
 
 
-def _printable(line: str) -> str:
+def printable(line: str) -> str:
     """Without control characters: what a hostile process prints must not move a cursor."""
     return "".join(c if c.isprintable() or c == "\t" else ascii(c)[1:-1] for c in line)
 

@@ -103,7 +103,7 @@ class Connection:
     def __init__(self, launched: Launched, channel: Channel, server: Any) -> None:
         self.channel = channel
         self.life = launched.life
-        self.broker = Broker(channel, launched.life.stderr)
+        self.broker = Broker(channel, launched.life.listener())
         self._launched = launched
         self._server = server
 
