@@ -28,7 +28,10 @@ _RESULT = Path(__file__).parents[1] / "build" / "bench.json"
 
 
 def main(names: list[str]) -> int:
-    """Measure, print and write down."""
+    """Measure, print and write down; 2 for a module that there is not."""
+    if strange := [name for name in names if name not in MODULES]:
+        print(f"there are no rows of {', '.join(strange)}; there are: {', '.join(MODULES)}")
+        return 2
     readings: list[Reading] = []
     print(_line("id", "what", "ours", "peer", "value", "reach"))
     for name in names or MODULES:
