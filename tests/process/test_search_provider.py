@@ -56,9 +56,10 @@ async def test_what_is_found_comes_over_the_wire(host: Host, tmp_path: Path) -> 
 @pytest.mark.req("P25", "C9")
 async def test_a_call_that_the_host_cancels_ends_ripgrep(host: Host, tmp_path: Path) -> None:
     random = Random(1)
-    lines = ["".join(random.choices("ab", k=200)) + "\n" for _ in range(1_000)]
-    (tmp_path / "endless.txt").write_text("needle\n" * 20_000 + "".join(lines) * 30)
-    arguments = {"pattern": "needle|[ab]*a[ab]{100}c"}
+    lines = ["".join(random.choices("ab", k=2_000)) + "\n" for _ in range(1_000)]
+    # Enough for a first part, and fewer than a search is ended at; the rest takes minutes.
+    (tmp_path / "endless.txt").write_text("needle\n" * 5_000 + "".join(lines) * 20)
+    arguments = {"pattern": "needle|[ab]*a[ab]{1000}c"}
     call = host.invoke("grep", arguments, working_directory=str(tmp_path))
     provider = host.process.pid
     async with asyncio.timeout(WAIT):

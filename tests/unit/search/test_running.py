@@ -16,15 +16,15 @@ from pluggableharness.sdk.testing import PartialResult, Tool
 
 WAIT_S = 5.0
 """Five times what the cases allow, which only a hang takes."""
-ENDLESS = "needle|[ab]*a[ab]{100}c"
-"""A pattern that takes minutes for the few megabytes of `endless`."""
+ENDLESS = "needle|[ab]*a[ab]{1000}c"
+"""A pattern that takes minutes for the forty megabytes of `endless`."""
 
 
-def endless(folder: Path) -> Path:
-    """A file that begins with matches and then gives none."""
+def endless(folder: Path, matches: int = 5_000) -> Path:
+    """A file that begins with matches, fewer than a search is ended at, and then gives none."""
     random = Random(1)
-    lines = ["".join(random.choices("ab", k=200)) + "\n" for _ in range(1_000)]
-    return put(folder, "endless.txt", "needle\n" * 20_000 + "".join(lines) * 30)
+    lines = ["".join(random.choices("ab", k=2_000)) + "\n" for _ in range(1_000)]
+    return put(folder, "endless.txt", "needle\n" * matches + "".join(lines) * 20)
 
 
 def ripgreps() -> list[str]:
@@ -62,7 +62,7 @@ async def test_a_cancelled_search_leaves_no_ripgrep(
 @pytest.mark.req("C9")
 async def test_a_search_that_has_counted_enough_is_stopped(tool: Tool, folder: Path) -> None:
     """Case search-21: what follows would take minutes."""
-    endless(folder)
+    endless(folder, matches=20_000)
     async with asyncio.timeout(WAIT_S):
         payload = (await tool("grep", pattern=ENDLESS, mode="count")).payload
     assert payload["total_is_minimum"] is True
